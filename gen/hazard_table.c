@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sources: "CDNA4 ISA" and "CDNA3 ISA" are AMD's instruction set guides (manually inserted wait
+ * states, sections 4.5 and 7); "LLVM" is the AMDGPU backend's hazard recognizer, asked by
+ * experiment. Where they differ, the larger number stands. What is not listed is interlocked.
+ */
+#include "gen/hazard_table.h"
+
+#define VALU_ANY                                                                                   \
+    (CLASS_BIT(VALU) | CLASS_BIT(TRANS) | CLASS_BIT(LANE) | CLASS_BIT(SWAP) | CLASS_BIT(DOT))
+#define MATRIX (CLASS_BIT(XDL) | CLASS_BIT(SMFMA))
+#define MEM (CLASS_BIT(VMEM) | CLASS_BIT(LDS))
+#define ALL(n) {n, n, n, n}
+
+const struct hazard hazards[] = {
+    /* ---- scalar registers written by vector instructions */
+    {"VALU writes an SGPR, VMEM reads it",                             "CDNA4 ISA 4.5",           VALU_ANY,         ROLE_SDST,     CLASS_BIT(VMEM),
+     ROLE_SCONST,                                                                                                                                                                           REL_OVERLAP,  ALL(5),         HAZARD_ANY},
+    {"VALU writes an SGPR, VALU reads it as a value",                  "LLVM",                    VALU_ANY,         ROLE_SDST,
+     VALU_ANY | MATRIX,                                                                                                                               ROLE_SCONST,                          REL_OVERLAP,  ALL(2),         HAZARD_ANY},
+    {"VALU writes a mask, VALU selects or carries by it",              "LLVM (ISA: 0)",           VALU_ANY,         ROLE_SDST,
+     VALU_ANY,                                                                                                                                        ROLE_MASK,                            REL_OVERLAP,  ALL(2),         HAZARD_ANY},
+    {"VALU writes an SGPR, it is the lane of a readlane or writelane", "CDNA4 ISA 4.5",           VALU_ANY,
+     ROLE_SDST,                                                                                                                    CLASS_BIT(LANE),   ROLE_SEL,                             REL_OVERLAP,  ALL(4),         HAZARD_ANY},
+    {"VALU writes VCC, v_div_fmas reads it",                           "CDNA4 ISA 4.5",           VALU_ANY,         ROLE_SDST,     VALU_ANY,
+     ROLE_VCC_READ,                                                                                                                                                                         REL_OVERLAP,  ALL(4),         HAZARD_ANY},
+    {"SALU writes VCC, a branch on vccz",                              "CDNA4 ISA 4.5",           CLASS_BIT(SALU),  ROLE_SDST,
+     CLASS_BIT(BRANCH),                                                                                                                               ROLE_VCC_READ,                        REL_OVERLAP,  ALL(1),         HAZARD_ANY},
+
+    /* ---- VALU results read across lanes */
+    {"VALU writes a VGPR, DPP reads it",                               "CDNA4 ISA 4.5",           VALU_ANY,         ROLE_VDST,     VALU_ANY,          ROLE_DPP,
+     REL_OVERLAP,                                                                                                                                                                                         ALL(2),         HAZARD_ANY},
+    {"VALU writes a VGPR, readlane reads it",                          "LLVM",                    VALU_ANY,         ROLE_VDST,     CLASS_BIT(LANE),
+     ROLE_VSRC,                                                                                                                                                                             REL_OVERLAP,  ALL(1),         HAZARD_ANY},
+    {"VALU writes a VGPR, a permlane swap takes it",                   "LLVM",                    VALU_ANY,         ROLE_VDST,     CLASS_BIT(SWAP),
+     ROLE_VSRC | ROLE_VDST,                                                                                                                                                                 REL_OVERLAP,  ALL(2),         HAZARD_950},
+
+    /* ---- EXEC written by vector instructions */
+    {"VALU writes EXEC, DPP follows",                                  "CDNA4 ISA 4.5",           VALU_ANY,         ROLE_EXEC,     VALU_ANY,          ROLE_DPP,
+     REL_ALWAYS,                                                                                                                                                                                          ALL(5),         HAZARD_ANY},
+    {"VALU writes EXEC, a lane instruction or swap follows",           "LLVM",                    VALU_ANY,         ROLE_EXEC,
+     CLASS_BIT(LANE) | CLASS_BIT(SWAP),                                                                                                               ROLE_VSRC | ROLE_VDST,                REL_ALWAYS,   ALL(4),         HAZARD_ANY},
+    {"VALU writes EXEC, a matrix instruction follows",                 "LLVM",                    VALU_ANY,         ROLE_EXEC,     MATRIX,
+     ROLE_VDST,                                                                                                                                                                             REL_ALWAYS,   ALL(4),         HAZARD_ANY},
+    {"VALU writes EXEC, VMEM follows",                                 "LLVM (ISA: silent)",      VALU_ANY,         ROLE_EXEC,     CLASS_BIT(VMEM),
+     ROLE_VSRC | ROLE_VDST,                                                                                                                                                                 REL_ALWAYS,   ALL(5),         HAZARD_ANY},
+    {"VALU writes EXEC, VALU reads it as a value",                     "CDNA4 ISA 4.5",           VALU_ANY,         ROLE_EXEC,     VALU_ANY,
+     ROLE_EXEC_DATA,                                                                                                                                                                        REL_ALWAYS,   ALL(2),         HAZARD_ANY},
+
+    /* ---- late results */
+    {"transcendental result, other VALU reads it",                     "CDNA4 ISA 4.5",           CLASS_BIT(TRANS), ROLE_VDST,
+     VALU_ANY & ~CLASS_BIT(TRANS),                                                                                                                    ROLE_VSRC,                            REL_OVERLAP,  ALL(1),         HAZARD_ANY},
+    {"upper part written, VALU reads or overwrites the register",      "CDNA4 ISA 7.3, LLVM",     VALU_ANY,
+     ROLE_PART,                                                                                                                    VALU_ANY,          ROLE_VSRC | ROLE_VDST,                REL_OVERLAP,  ALL(1),         HAZARD_ANY},
+    {"one part written, then another part",                            "CDNA4 ISA 7.3 (LLVM: 0)", VALU_ANY,         ROLE_PART_ANY,
+     VALU_ANY,                                                                                                                                        ROLE_PART_ANY,                        REL_OVERLAP,  ALL(1),         HAZARD_ANY},
+    {"dot product result, another opcode takes it",                    "LLVM",                    CLASS_BIT(DOT),   ROLE_VDST,
+     VALU_ANY | MEM | MATRIX,                                                                                                                         ROLE_VSRC | ROLE_VDST | ROLE_DOT_ACC, REL_OTHER_OP, ALL(3),
+     HAZARD_ANY                                                                                                                                                                                                                     },
+    {"dot product result, the same opcode multiplies it",              "LLVM",                    CLASS_BIT(DOT),   ROLE_VDST,
+     CLASS_BIT(DOT),                                                                                                                                  ROLE_VSRC,                            REL_SAME_OP,  ALL(3),         HAZARD_ANY},
+
+    /* ---- hardware registers, store data */
+    {"s_setreg, then s_getreg or s_setreg",                            "CDNA4 ISA 4.5",           CLASS_BIT(SALU),  ROLE_HWREG_W,
+     CLASS_BIT(SALU),                                                                                                                                 ROLE_HWREG,                           REL_ALWAYS,   ALL(2),         HAZARD_ANY},
+    {"a store of 3 or 4 dwords, VALU overwrites its data",             "CDNA4 ISA 4.5, LLVM",     CLASS_BIT(VMEM),
+     ROLE_DATA34,                                                                                                                  VALU_ANY | MATRIX, ROLE_VDST,                            REL_OVERLAP,  ALL(2),         HAZARD_ANY},
+    {"a store of 3 or 4 dwords, a load overwrites its data",           "CDNA4 ISA 4.5",           CLASS_BIT(VMEM),
+     ROLE_DATA34,                                                                                                                  MEM,               ROLE_VDST,                            REL_OVERLAP,  ALL(1),         HAZARD_ANY},
+
+    /* ---- matrix instructions */
+    {"VALU writes a VGPR, a matrix instruction reads it",              "CDNA4 ISA 7.5",           VALU_ANY,         ROLE_VDST,
+     MATRIX,                                                                                                                                          ROLE_AB | ROLE_C,                     REL_OVERLAP,  ALL(2),         HAZARD_ANY},
+    {"XDL result is C of an equal one",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(XDL),
+     ROLE_VDST,                                                                                                                    CLASS_BIT(XDL),
+     ROLE_C,                                                                                                                                                                                REL_SAME,
+     {2, 0, 0, 0},
+     HAZARD_ANY                                                                                                                                                                                                                     },
+    {"XDL result overlaps C",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(XDL),
+     ROLE_VDST,                                                                                                                    MATRIX,
+     ROLE_C,                                                                                                                                                                                REL_NOT_SAME,
+     {4, 6, 10, 18},
+     HAZARD_950                                                                                                                                                                                                                     },
+    {"XDL result overlaps C",
+     "CDNA3 ISA table 37",                                                                        CLASS_BIT(XDL),
+     ROLE_VDST,                                                                                                                    MATRIX,
+     ROLE_C,                                                                                                                                                                                REL_NOT_SAME,
+     {3, 5, 9, 17},
+     HAZARD_942                                                                                                                                                                                                                     },
+    {"XDL result is A, B or a scale",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(XDL),
+     ROLE_VDST,                                                                                                                    MATRIX,
+     ROLE_AB,                                                                                                                                                                               REL_OVERLAP,
+     {5, 8, 12, 20},
+     HAZARD_950                                                                                                                                                                                                                     },
+    {"XDL result is A or B",
+     "CDNA3 ISA table 37",                                                                        CLASS_BIT(XDL),
+     ROLE_VDST,                                                                                                                    MATRIX,
+     ROLE_AB,                                                                                                                                                                               REL_OVERLAP,
+     {5, 7, 11, 19},
+     HAZARD_942                                                                                                                                                                                                                     },
+    {"XDL result, VALU or memory takes it",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(XDL),
+     ROLE_VDST,                                                                                                                    VALU_ANY | MEM,
+     ROLE_VSRC | ROLE_VDST,
+     REL_OVERLAP,                                                                                                                                                                                         {5, 8, 12, 20},
+     HAZARD_950                                                                                                                                                                                                                     },
+    {"XDL result, VALU or memory takes it",
+     "CDNA3 ISA table 37",                                                                        CLASS_BIT(XDL),
+     ROLE_VDST,                                                                                                                    VALU_ANY | MEM,
+     ROLE_VSRC | ROLE_VDST,
+     REL_OVERLAP,                                                                                                                                                                                         {5, 7, 11, 19},
+     HAZARD_942                                                                                                                                                                                                                     },
+    {"C of a matrix instruction, VALU or a load overwrites it",
+     "CDNA4 ISA 7.5",                                                                             MATRIX,
+     ROLE_C,                                                                                                                       VALU_ANY | MEM,
+     ROLE_VDST,                                                                                                                                                                             REL_OVERLAP,
+     {1, 3, 7, 15},
+     HAZARD_ANY                                                                                                                                                                                                                     },
+    {"f32 matrix result is C of an equal one",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(SMFMA),
+     ROLE_VDST,                                                                                                                    CLASS_BIT(SMFMA),
+     ROLE_C,                                                                                                                                                                                REL_SAME,
+     {2, 0, 0, 0},
+     HAZARD_ANY                                                                                                                                                                                                                     },
+    {"f32 matrix result overlaps C of another",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(SMFMA),
+     ROLE_VDST,                                                                                                                    CLASS_BIT(SMFMA),
+     ROLE_C,                                                                                                                                                                                REL_NOT_SAME,
+     {2, 4, 8, 16},
+     HAZARD_ANY                                                                                                                                                                                                                     },
+    {"f32 matrix result is A, B or a scale",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(SMFMA),
+     ROLE_VDST,                                                                                                                    MATRIX,
+     ROLE_AB,                                                                                                                                                                               REL_OVERLAP,
+     {4, 6, 10, 18},
+     HAZARD_ANY                                                                                                                                                                                                                     },
+    {"f32 matrix result, VALU or memory takes it",
+     "CDNA4 ISA 7.5",                                                                             CLASS_BIT(SMFMA),
+     ROLE_VDST,                                                                                                                    VALU_ANY | MEM,
+     ROLE_VSRC | ROLE_VDST,
+     REL_OVERLAP,                                                                                                                                                                                         {4, 6, 10, 18},
+     HAZARD_ANY                                                                                                                                                                                                                     },
+};
+const int hazard_count = sizeof hazards / sizeof hazards[0];
