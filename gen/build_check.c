@@ -134,6 +134,8 @@ static const char *constant_fault(const struct op_info *info, const struct op_op
                                           : v->imm >= -32768 && v->imm <= 65535;
         return fits ? NULL : "outside the field";
     }
+    if (o->tag == TAG_SEL && (v->imm < 0 || v->imm > 63))
+        return "a lane is 0 .. 63";
     if (v->kind == VAL_IMM && (v->imm < INT32_MIN || v->imm > UINT32_MAX))
         return "not a 32-bit constant";
     bool scalar = info->enc <= ENC_SOPP;

@@ -138,6 +138,20 @@ static bool walk_block(struct alloc *a, int index)
     return true;
 }
 
+static void undefined_read(struct alloc *a, const struct instr *in, const struct touch *t,
+                           int dword)
+{
+    char what[40];
+    if (t->space == UNIT_SCC)
+        snprintf(what, sizeof what, "SCC");
+    else if (t->special)
+        snprintf(what, sizeof what, "%s", t->unit == SGPR_VCC ? "VCC" : "M0");
+    else
+        snprintf(what, sizeof what, "operand %d, dword %d", t->operand + 1, dword);
+    snprintf(a->err, a->err_size, "%s:%d: %s: %s is read but never written before", in->file,
+             in->line, op_info(in->op)->name, what);
+}
+
 /* A read that nothing can have written before it. */
 static int check_reads(struct alloc *a)
 {
@@ -155,10 +169,7 @@ static int check_reads(struct alloc *a)
                 uint32_t first = live_dwords(p, &t[k], &count);
                 for (uint32_t c = first; c < first + (uint32_t)count; c++) {
                     if ((t[k].access & ACC_R) && !t[k].keeps && !live_has(reach, c)) {
-                        snprintf(a->err, a->err_size,
-                                 "%s:%d: %s: operand %d, dword %d is read but never written before",
-                                 in->file, in->line, op_info(in->op)->name, t[k].operand + 1,
-                                 (int)(c - first));
+                        undefined_read(a, in, &t[k], (int)(c - first));
                         return -1;
                     }
                 }
