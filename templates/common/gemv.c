@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "templates/common/gemv.h"
+
+#include "templates/common/wave.h"
+
+enum {
+    CHUNK = 16,                  /* bytes of a row that a work-item loads at a time */
+    SUMS_WAVE = ROWS * TILE * 4, /* bytes of a wave's partial sums of a tile: [token][row] f32 */
+    TILES_IN_REACH = 65536 / RED_BYTES, /* of an LDS instruction's offset */
+};
+
+/* ---- activation rows: pieces of `piece` bytes, dealt to the work-items in order */
+
+typedef struct Pieces {
+    int a_row, total, rounds;
+} Pieces;
+
+static Pieces pieces(int n, int row_bytes, int piece)
+{
+    int a_row = row_bytes / piece, total = n * a_row;
+    return (Pieces){a_row, total, (total + THREADS - 1) / THREADS};
+}
+
+/* This work-item's piece of a round: (token, piece in the row), the last one again past the end. */
+static QuoRem piece_of(Builder *b, Pieces p, int round)
+{
+    Val u = plus(b, b->tid, (int64_t)round * THREADS);
+    if ((round + 1) * THREADS > p.total)
+        u = min_const(b, u, p.total - 1);
+    return div_const(b, u, p.a_row);
+}
+
+static Val piece_byte(Builder *b, QuoRem at, int row_bytes, int piece)
+{
+    return mul_add(b, at.quo, row_bytes, mul_add(b, at.rem, piece, imm(0)));
+}
+
+RowsLoads rows_loads(Builder *b, const Rows *rows, struct token_tile tile)
+{
+    Pieces data = pieces(tile.count, rows->k, CHUNK), codes = pieces(tile.count, rows->k / 32, 4);
+    RowsLoads l = {.n = tile.count, .n_data = data.rounds, .n_codes = codes.rounds};
+    if (data.rounds > ROWS_MAX_LOADS || codes.rounds > ROWS_MAX_LOADS / 4) {
+        build_error(b, __FILE__, __LINE__, "%d rows of %d bytes are too many loads", l.n, rows->k);
+        return l;
+    }
+    Val from = addr_plus(b, rows->data, (int64_t)tile.first * rows->data_row);
+    for (int i = 0; i < data.rounds; i++) {
+        Val byte = piece_byte(b, piece_of(b, data, i), rows->data_row, CHUNK);
+        note(b, "rows of tokens %d .. %d", tile.first, tile.first + tile.count - 1);
+        l.data[i] = emit(b, global_load_dwordx4, byte, from, SC1);
+    }
+    from = addr_plus(b, rows->codes, (int64_t)tile.first * rows->codes_row);
+    for (int i = 0; i < codes.rounds; i++) {
+        Val byte = piece_byte(b, piece_of(b, codes, i), rows->codes_row, 4);
+        l.codes[i] = emit(b, global_load_dword, byte, from, SC1);
+    }
+    return l;
+}
+
+/* The work-items of a round that have a piece of their own. */
+static Lanes pieces_if(Builder *b, Pieces p, int round)
+{
+    return lanes_if(b, tid_below(b, p.total - round * THREADS), true);
+}
+
+void rows_store(Builder *b, const Rows *rows, const RowsLoads *l)
+{
+    Pieces data = pieces(l->n, rows->k, CHUNK), codes = pieces(l->n, rows->k / 32, 4);
+    for (int i = 0; i < data.rounds; i++) {
+        bool partial = (i + 1) * THREADS > data.total;
+        Val byte = piece_byte(b, piece_of(b, data, i), rows->lds_data_row, CHUNK);
+        Lanes some = {0};
+        if (partial)
+            some = pieces_if(b, data, i);
+        emit_void(b, ds_write_b128, byte, l->data[i], off(rows->lds_data));
+        if (partial)
+            lanes_end(b, &some);
+    }
+    for (int i = 0; i < codes.rounds; i++) {
+        bool partial = (i + 1) * THREADS > codes.total;
+        Val byte = piece_byte(b, piece_of(b, codes, i), rows->lds_codes_row, 4);
+        Lanes some = {0};
+        if (partial)
+            some = pieces_if(b, codes, i);
+        emit_void(b, ds_write_b32, byte, l->codes[i], off(rows->lds_codes));
+        if (partial)
+            lanes_end(b, &some);
+    }
+    barrier(b);
+}
+
+/* ---- which steps of K a wave has: step i of wave w is w + i * waves */
+
+typedef struct Steps {
+    int full, rest, active; /* steps of every active wave; waves with one more; waves with any */
+} Steps;
+
+static Steps steps_of(const struct gemv_shape *shape)
+{
+    Steps s = {shape->steps / shape->waves, shape->steps % shape->waves, shape->waves};
+    if (s.full == 0)
+        s.active = s.rest;
+    return s;
+}
+
+/* Runs body for the waves below `waves`: a branch only where some wave is left out. */
+typedef struct SomeWaves {
+    bool branches;
+    Uniform u;
+} SomeWaves;
+
+static SomeWaves waves_below(Builder *b, int waves)
+{
+    SomeWaves s = {.branches = waves < WAVES};
+    if (s.branches) {
+        emit_void(b, s_cmp_lt_u32, b->wave, imm(waves));
+        s.u = uniform_if(b, IF_SCC1);
+    }
+    return s;
+}
+
+static void waves_end(Builder *b, SomeWaves *s)
+{
+    if (s->branches)
+        uniform_end(b, &s->u);
+}
+
+/* ---- weights */
+
+typedef struct WeightLanes {
+    Val byte, code; /* V1: this lane's first byte of step `wave`, its code */
+    int step, half; /* bytes from a step to the wave's next, from the lane's first 16 bytes to its
+                       others */
+    int codes;      /* bytes from a step's codes to the next's */
+} WeightLanes;
+
+static WeightLanes weight_lanes(Builder *b, const Gemv *g)
+{
+    Val row = emit(b, v_and_b32, imm(15), b->lane), block = emit(b, v_lshrrev_b32, imm(4), b->lane);
+    WeightLanes at;
+    int step = g->shuffled ? STEP * ROWS
+                           : STEP; /* shuffled: a step of 16 rows is contiguous, in lane order */
+    if (g->shuffled)
+        at.byte = emit(b, v_lshlrev_b32, imm(4), b->lane);
+    else
+        at.byte = mul_add(b, row, g->shape->ld, emit(b, v_lshlrev_b32, imm(4), block));
+    at.byte = emit(b, v_add_u32, s_mul_add(b, b->wave, step, imm(0)), at.byte);
+    at.code = emit(b, v_lshl_add_u32, b->wave, imm(2), block);
+    at.step = step * g->shape->waves;
+    at.half = step / 2;
+    at.codes = STEP / 32 * g->shape->waves;
+    return at;
+}
+
+/* Address and offset of a byte that may lie past an instruction's offset field. */
+static Val reach(Builder *b, Val byte, int *offset)
+{
+    int beyond = *offset & ~2047;
+    *offset -= beyond;
+    return plus(b, byte, beyond);
+}
+
+static void step_loads(Builder *b, const WeightLanes *at, int step, Val base, Val codes, Val *rows,
+                       Val *code)
+{
+    int offset = step * at->step;
+    Val byte = reach(b, at->byte, &offset);
+    if (rows->kind == VAL_NONE) {
+        *rows = vreg(b, 8);
+        *code = vreg(b, 1);
+    }
+    emit_to(b, part(*rows, 0, 4), global_load_dwordx4, byte, base, off(offset));
+    emit_to(b, part(*rows, 4, 4), global_load_dwordx4, byte, base, off(offset + at->half));
+    emit_to(b, *code, global_load_ubyte, at->code, codes, off(step * at->codes));
+}
+
+static void tile_loads(Builder *b, const Gemv *g, GemvWeights *w, int tile, const WeightLanes *at,
+                       Val base, Val codes)
+{
+    Steps steps = steps_of(g->shape);
+    SomeWaves some = waves_below(b, steps.active);
+    for (int i = 0; i < steps.full; i++)
+        step_loads(b, at, i, base, codes, &w->rows[tile][i], &w->codes[tile][i]);
+    if (steps.rest) {
+        int i = steps.full;
+        SomeWaves fewer = waves_below(b, steps.full ? steps.rest : WAVES);
+        step_loads(b, at, i, base, codes, &w->rows[tile][i], &w->codes[tile][i]);
+        waves_end(b, &fewer);
+    }
+    waves_end(b, &some);
+}
+
+static void tile_zeros(Builder *b, const Gemv *g, GemvWeights *w, int tile)
+{
+    for (int i = 0; i < g->shape->per_wave; i++) {
+        for (int k = 0; k < 8; k += 2)
+            emit_to(b, part(w->rows[tile][i], k, 2), v_mov_b64, imm(0));
+        emit_to(b, w->codes[tile][i], v_mov_b32, imm(0));
+    }
+}
+
+void gemv_loads(Builder *b, const Gemv *g, GemvWeights *w, int tiles, Val row, int row_step,
+                const Val *live)
+{
+    w->tiles = tiles;
+    if (tiles > GEMV_MAX_TILES || g->shape->per_wave > GEMV_MAX_STEPS) {
+        build_error(b, __FILE__, __LINE__, "%d row tiles of %d steps", tiles, g->shape->per_wave);
+        return;
+    }
+    int row_bytes = g->shuffled ? g->codes_row * 32 : g->shape->ld;
+    WeightLanes at = weight_lanes(b, g);
+    Val base = addr_mul(b, g->weights, row, imm(row_bytes));
+    Val codes = addr_mul(b, g->codes, emit(b, s_lshr_b32, row, imm(5)), imm(g->codes_row));
+    for (int i = 0; i < tiles; i++) {
+        Val from = addr_plus(b, base, (int64_t)i * row_step * row_bytes);
+        Val codes_from = addr_plus(b, codes, (int64_t)(i * row_step / 32) * g->codes_row);
+        bool always = !live || live[i].kind == VAL_NONE;
+        if (always) {
+            tile_loads(b, g, w, i, &at, from, codes_from);
+            continue;
+        }
+        emit_void(b, s_cmp_lg_u32, live[i], imm(0));
+        Uniform has = uniform_if(b, IF_SCC1);
+        tile_loads(b, g, w, i, &at, from, codes_from);
+        uniform_else(b, &has);
+        tile_zeros(b, g, w, i);
+        uniform_end(b, &has);
+    }
+}
+
+/* ---- multiply */
+
+typedef struct TokenLanes {
+    Val byte, code; /* V1: LDS address of this lane's token at step `wave` */
+} TokenLanes;
+
+/* Lanes past the last token repeat it: their columns are not used, and nothing unwritten is read.
+ */
+static TokenLanes token_lanes(Builder *b, const Rows *rows, int n)
+{
+    Val token = emit(b, v_and_b32, imm(15), b->lane),
+        block = emit(b, v_lshrrev_b32, imm(4), b->lane);
+    if (n < TILE)
+        token = min_const(b, token, n - 1);
+    Val byte = mul_add(b, token, rows->lds_data_row, emit(b, v_lshlrev_b32, imm(4), block));
+    Val code = mul_add(b, token, rows->lds_codes_row, block);
+    TokenLanes at;
+    at.byte = emit(b, v_add_u32, s_mul_add(b, b->wave, STEP, imm(rows->lds_data)), byte);
+    at.code = emit(b, v_add_u32, s_mul_add(b, b->wave, STEP / 32, imm(rows->lds_codes)), code);
+    return at;
+}
+
+static void step_multiply(Builder *b, const Gemv *g, const GemvWeights *w, const TokenLanes *at,
+                          int step, Val *acc)
+{
+    int k = step * g->shape->waves * STEP;
+    Val rows = vreg(b, 8);
+    emit_to(b, part(rows, 0, 4), ds_read_b128, at->byte, off(k));
+    emit_to(b, part(rows, 4, 4), ds_read_b128, at->byte, off(k + STEP / 2));
+    Val code = emit(b, ds_read_u8, at->code, off(k / 32));
+    for (int i = 0; i < w->tiles; i++)
+        emit_to(b, acc[i], v_mfma_scale_f32_16x16x128_f8f6f4, w->rows[i][step], rows,
+                step ? acc[i] : imm(0), w->codes[i][step], code);
+}
+
+/* Lane (token r, rows 4 g ..) of each tile's sums. */
+static void sums_store(Builder *b, const Gemv *g, const GemvWeights *w, const Val *acc)
+{
+    Val token = emit(b, v_and_b32, imm(15), b->lane),
+        block = emit(b, v_lshrrev_b32, imm(4), b->lane);
+    Val byte = mul_add(b, token, ROWS * 4, emit(b, v_lshlrev_b32, imm(4), block));
+    byte = emit(b, v_add_u32, s_mul_add(b, b->wave, SUMS_WAVE, imm(g->red)), byte);
+    for (int i = 0; i < w->tiles; i++) {
+        if (i && i % TILES_IN_REACH == 0)
+            byte = plus(b, byte, TILES_IN_REACH * RED_BYTES);
+        emit_void(b, ds_write_b128, byte, acc[i], off(i % TILES_IN_REACH * RED_BYTES));
+    }
+}
+
+void gemv_multiply(Builder *b, const Gemv *g, const GemvWeights *w, const Rows *rows, int n)
+{
+    Steps steps = steps_of(g->shape);
+    SomeWaves some = waves_below(b, steps.active);
+    Val acc[GEMV_MAX_TILES];
+    for (int i = 0; i < w->tiles; i++)
+        acc[i] = vreg(b, 4);
+    TokenLanes at = token_lanes(b, rows, n);
+    for (int i = 0; i < steps.full; i++)
+        step_multiply(b, g, w, &at, i, acc);
+    if (steps.rest) {
+        SomeWaves fewer = waves_below(b, steps.full ? steps.rest : WAVES);
+        step_multiply(b, g, w, &at, steps.full, acc);
+        waves_end(b, &fewer);
+    }
+    sums_store(b, g, w, acc);
+    waves_end(b, &some);
+    barrier(b);
+}
+
+/* ---- sums */
+
+Val row_sums(Builder *b, const Gemv *g, Val tile, Val row, Val token, int count)
+{
+    int active = steps_of(g->shape).active;
+    Val at = mul_add(b, token, ROWS * 4, emit(b, v_lshlrev_b32, imm(2), row));
+    int base = g->red;
+    if (tile.kind == VAL_IMM)
+        base += (int)tile.imm * RED_BYTES;
+    else
+        at = mul_add(b, tile, RED_BYTES, at);
+    at = plus(b, at, base);
+    Val sum = NONE;
+    for (int i = 0; i < active; i++) {
+        if (count == 2) {
+            Val two = emit(b, ds_read_b64, at, off(i * SUMS_WAVE));
+            sum = i ? emit(b, v_pk_add_f32, sum, two) : two;
+        } else {
+            Val one = emit(b, ds_read_b32, at, off(i * SUMS_WAVE));
+            sum = i ? emit(b, v_add_f32, sum, one) : one;
+        }
+    }
+    return sum;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wqkv: 16 rows over one K half, against every token tile -> fp32 partials QKVP[half][token][row],
+ * as tagged pairs. */
+#include "templates/common/tiles.h"
+#include "templates/common/wave.h"
+#include "templates/front/front.h"
+
+/* Unit u: row tile u mod tasks of K half u / tasks. */
+static void part_of(Front *f, Val unit)
+{
+    Builder *b = f->b;
+    emit_void(b, s_cmp_ge_u32, unit, imm(f->p->wqkv_tasks));
+    f->half = emit(b, s_cselect_b32, imm(1), imm(0));
+    f->task = emit(b, s_sub_u32, unit, emit(b, s_mul_i32, f->half, imm(f->p->wqkv_tasks)));
+}
+
+static void describe(Front *f)
+{
+    Builder *b = f->b;
+    const struct plan *p = f->p;
+    int half_bytes =
+        p->key.shuffled ? p->k_half * ROWS : p->k_half; /* of a 16-row group, of a row */
+    f->wqkv = (Gemv){.shape = &p->wqkv,
+                     .weights = addr_mul(b, arg(b, "wqkv"), f->half, imm(half_bytes)),
+                     .codes = addr_mul(b, arg(b, "wqkv_s"), f->half, imm(p->k_half / 32)),
+                     .codes_row = p->hidden / 32,
+                     .shuffled = p->key.shuffled,
+                     .red = lds_at(b, "red")};
+    f->x = (Rows){.data_row = p->hidden,
+                  .codes_row = 2 * p->x8s_half,
+                  .k = p->k_half,
+                  .lds_data = lds_at(b, "xl"),
+                  .lds_codes = lds_at(b, "xsl"),
+                  .lds_data_row = p->xl_row,
+                  .lds_codes_row = p->xsl_row};
+}
+
+void wqkv_loads(Front *f)
+{
+    Builder *b = f->b;
+    if (f->p->place_wqkv.count > f->p->place_wqkv.span) {
+        build_error(b, __FILE__, __LINE__, "%d wqkv parts are more than workgroups",
+                    f->p->place_wqkv.count);
+        return;
+    }
+    Val unit = first_unit(b, &f->p->place_wqkv);
+    part_of(f, unit);
+    describe(f);
+    Uniform has = {0};
+    bool guarded = units_test(b, &f->p->place_wqkv, unit);
+    if (guarded)
+        has = uniform_if(b, IF_SCC1);
+    if (f->p->xq == XQ_LOCAL)
+        xq_local_loads(f);
+    Val row = emit(b, s_lshl_b32, f->task, imm(4));
+    gemv_loads(b, &f->wqkv, &f->wqkv_weights, 1, row, 0, NULL);
+    if (guarded)
+        uniform_end(b, &has);
+}
+
+/* Work-item (token, row) sums the waves' partials of one row. */
+static void partials_put(Front *f, struct token_tile tile)
+{
+    Builder *b = f->b;
+    const struct plan *p = f->p;
+    Lanes mine = lanes_if(b, tid_below(b, ROWS * tile.count), true);
+    Val row = emit(b, v_and_b32, imm(ROWS - 1), b->tid),
+        token = emit(b, v_lshrrev_b32, imm(4), b->tid);
+    Val sum = row_sums(b, &f->wqkv, imm(0), row, token, 1);
+    Val first = s_mul_add(b, f->half, p->s, imm(tile.first));
+    Val base = addr_mul(b, scratch_at(b, "qkvp"), first, imm(p->qkv_rows * 8));
+    base = addr_mul(b, base, f->task, imm(ROWS * 8));
+    note(b, "partials of 16 rows");
+    pair_put(b, &f->mb, base,
+             mul_add(b, token, p->qkv_rows * 8, emit(b, v_lshlrev_b32, imm(3), row)), sum);
+    lanes_end(b, &mine);
+}
+
+static void rows_in_memory(Front *f)
+{
+    Builder *b = f->b;
+    f->x.data = addr_mul(b, scratch_at(b, "x8"), f->half, imm(f->p->k_half));
+    f->x.codes = addr_mul(b, scratch_at(b, "x8s"), f->half, imm(f->p->x8s_half));
+    await_flags(b, &f->mb, "xrdy", imm(f->p->s), f->half, 2);
+}
+
+/* Every token tile, the next one's rows in flight. */
+static void tiles_multiply(Front *f)
+{
+    Builder *b = f->b;
+    const struct plan *p = f->p;
+    bool local = p->xq == XQ_LOCAL;
+    RowsLoads loads = {0};
+    if (!local) {
+        rows_in_memory(f);
+        loads = rows_loads(b, &f->x, p->tiles[0]);
+    }
+    if (p->n_tiles == 1)
+        wqb_loads(f);
+    for (int i = 0; i < p->n_tiles; i++) {
+        heading(b, "wqkv: tokens %d .. %d", p->tiles[i].first,
+                p->tiles[i].first + p->tiles[i].count - 1);
+        if (local)
+            xq_local_store(f);
+        else
+            rows_store(b, &f->x, &loads);
+        if (i + 1 < p->n_tiles)
+            loads = rows_loads(b, &f->x, p->tiles[i + 1]);
+        if (i + 2 == p->n_tiles)
+            wqb_loads(f);
+        gemv_multiply(b, &f->wqkv, &f->wqkv_weights, &f->x, p->tiles[i].count);
+        partials_put(f, p->tiles[i]);
+    }
+}
+
+void wqkv_stage(Front *f)
+{
+    Builder *b = f->b;
+    bool guarded = units_test(b, &f->p->place_wqkv, first_unit(b, &f->p->place_wqkv));
+    if (!guarded) {
+        tiles_multiply(f);
+        return;
+    }
+    Uniform has = uniform_if(b, IF_SCC1);
+    tiles_multiply(f);
+    uniform_else(b, &has);
+    wqb_loads(f);
+    uniform_end(b, &has);
+}
