@@ -30,9 +30,9 @@ static QuoRem piece_of(Builder *b, Pieces p, int round)
     return div_const(b, u, p.a_row);
 }
 
-static Val piece_byte(Builder *b, QuoRem at, int row_bytes, int piece)
+static Val piece_byte(Builder *b, QuoRem at, int row_bytes, int piece, int base)
 {
-    return mul_add(b, at.quo, row_bytes, mul_add(b, at.rem, piece, imm(0)));
+    return mul_add(b, at.quo, row_bytes, mul_add(b, at.rem, piece, imm(base)));
 }
 
 RowsLoads rows_loads(Builder *b, const Rows *rows, struct token_tile tile)
@@ -45,13 +45,13 @@ RowsLoads rows_loads(Builder *b, const Rows *rows, struct token_tile tile)
     }
     Val from = addr_plus(b, rows->data, (int64_t)tile.first * rows->data_row);
     for (int i = 0; i < data.rounds; i++) {
-        Val byte = piece_byte(b, piece_of(b, data, i), rows->data_row, CHUNK);
+        Val byte = piece_byte(b, piece_of(b, data, i), rows->data_row, CHUNK, 0);
         note(b, "rows of tokens %d .. %d", tile.first, tile.first + tile.count - 1);
         l.data[i] = emit(b, global_load_dwordx4, byte, from, SC1);
     }
     from = addr_plus(b, rows->codes, (int64_t)tile.first * rows->codes_row);
     for (int i = 0; i < codes.rounds; i++) {
-        Val byte = piece_byte(b, piece_of(b, codes, i), rows->codes_row, 4);
+        Val byte = piece_byte(b, piece_of(b, codes, i), rows->codes_row, 4, 0);
         l.codes[i] = emit(b, global_load_dword, byte, from, SC1);
     }
     return l;
@@ -68,21 +68,21 @@ void rows_store(Builder *b, const Rows *rows, const RowsLoads *l)
     Pieces data = pieces(l->n, rows->k, CHUNK), codes = pieces(l->n, rows->k / 32, 4);
     for (int i = 0; i < data.rounds; i++) {
         bool partial = (i + 1) * THREADS > data.total;
-        Val byte = piece_byte(b, piece_of(b, data, i), rows->lds_data_row, CHUNK);
+        Val byte = piece_byte(b, piece_of(b, data, i), rows->lds_data_row, CHUNK, rows->lds_data);
         Lanes some = {0};
         if (partial)
             some = pieces_if(b, data, i);
-        emit_void(b, ds_write_b128, byte, l->data[i], off(rows->lds_data));
+        emit_void(b, ds_write_b128, byte, l->data[i]);
         if (partial)
             lanes_end(b, &some);
     }
     for (int i = 0; i < codes.rounds; i++) {
         bool partial = (i + 1) * THREADS > codes.total;
-        Val byte = piece_byte(b, piece_of(b, codes, i), rows->lds_codes_row, 4);
+        Val byte = piece_byte(b, piece_of(b, codes, i), rows->lds_codes_row, 4, rows->lds_codes);
         Lanes some = {0};
         if (partial)
             some = pieces_if(b, codes, i);
-        emit_void(b, ds_write_b32, byte, l->codes[i], off(rows->lds_codes));
+        emit_void(b, ds_write_b32, byte, l->codes[i]);
         if (partial)
             lanes_end(b, &some);
     }
