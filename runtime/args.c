@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Argument blocks: set by name, checked against the kernel's layout, in memory that the device
+ * reads at launch. */
+#include "runtime/error.h"
+#include "runtime/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum cogen_rt_status cogen_rt_args_new(struct cogen_rt_kernel *kernel, struct cogen_rt_args **out,
+                                       struct cogen_rt_error *err)
+{
+    *out = NULL;
+    struct cogen_rt_args *a = calloc(1, sizeof *a);
+    bool *set = calloc(kernel->entry->arg_count + 1, sizeof *set);
+    void *block = NULL;
+    enum cogen_rt_status st = COGEN_RT_OK;
+    if (!a || !set)
+        st = rt_fail(err, COGEN_RT_NO_MEMORY, "%s: out of memory for its arguments",
+                     kernel->entry->name);
+    else
+        st = rt_kernarg_alloc(kernel->device, kernel->kernarg_bytes, &block, err);
+    if (st != COGEN_RT_OK) {
+        free(a);
+        free(set);
+        return st;
+    }
+    memset(block, 0, kernel->kernarg_bytes);
+    pthread_mutex_lock(&kernel->library->lock);
+    kernel->refs++;
+    pthread_mutex_unlock(&kernel->library->lock);
+    *a = (struct cogen_rt_args){kernel, block, set, kernel->entry->arg_count};
+    *out = a;
+    return rt_ok(err);
+}
+
+void cogen_rt_args_free(struct cogen_rt_args *a)
+{
+    if (!a)
+        return;
+    cogen_rt_free(a->kernel->device, a->block);
+    cogen_rt_kernel_free(a->kernel);
+    free(a->set);
+    free(a);
+}
+
+static enum cogen_rt_status set(struct cogen_rt_args *a, const char *name, enum cogen_rt_kind kind,
+                                const void *value, size_t size, struct cogen_rt_error *err)
+{
+    const struct cogen_rt_entry *e = a->kernel->entry;
+    for (size_t i = 0; i < e->arg_count; i++) {
+        const struct cogen_rt_arg *arg = &e->args[i];
+        if (strcmp(arg->name, name) != 0)
+            continue;
+        if (arg->kind != kind)
+            return rt_fail(err, COGEN_RT_BAD_ARGUMENT, "%s: argument %s is of kind %s, given %s",
+                           e->name, name, rt_kind_names[arg->kind], rt_kind_names[kind]);
+        memcpy(a->block + arg->offset, value, size);
+        a->unset -= !a->set[i];
+        a->set[i] = true;
+        return rt_ok(err);
+    }
+    char known[640];
+    size_t n = 0;
+    known[0] = '\0';
+    for (size_t i = 0; i < e->arg_count && n + strlen(e->args[i].name) + 2 < sizeof known; i++) {
+        n = strlen(known);
+        strcpy(known + n, i ? " " : "");
+        strcat(known, e->args[i].name);
+        n = strlen(known);
+    }
+    return rt_fail(err, COGEN_RT_BAD_ARGUMENT, "%s: no argument %s; it takes: %s", e->name, name,
+                   known);
+}
+
+enum cogen_rt_status cogen_rt_set_pointer(struct cogen_rt_args *a, const char *name,
+                                          const void *value, struct cogen_rt_error *err)
+{
+    return set(a, name, COGEN_RT_POINTER, &value, sizeof value, err);
+}
+
+enum cogen_rt_status cogen_rt_set_i32(struct cogen_rt_args *a, const char *name, int32_t value,
+                                      struct cogen_rt_error *err)
+{
+    return set(a, name, COGEN_RT_I32, &value, sizeof value, err);
+}
+
+enum cogen_rt_status cogen_rt_set_i64(struct cogen_rt_args *a, const char *name, int64_t value,
+                                      struct cogen_rt_error *err)
+{
+    return set(a, name, COGEN_RT_I64, &value, sizeof value, err);
+}
+
+enum cogen_rt_status cogen_rt_set_f32(struct cogen_rt_args *a, const char *name, float value,
+                                      struct cogen_rt_error *err)
+{
+    return set(a, name, COGEN_RT_F32, &value, sizeof value, err);
+}
+
+enum cogen_rt_status cogen_rt_args_check(const struct cogen_rt_args *a, struct cogen_rt_error *err)
+{
+    if (a->unset == 0)
+        return rt_ok(err);
+    const struct cogen_rt_entry *e = a->kernel->entry;
+    char names[640] = "";
+    for (size_t i = 0; i < e->arg_count; i++)
+        if (!a->set[i] && strlen(names) + strlen(e->args[i].name) + 2 < sizeof names) {
+            strcat(names, " ");
+            strcat(names, e->args[i].name);
+        }
+    return rt_fail(err, COGEN_RT_BAD_ARGUMENT, "%s: %zu of %zu arguments not set:%s", e->name,
+                   a->unset, e->arg_count, names);
+}
