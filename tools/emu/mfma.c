@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrix multiply-add of bf16, f16, xf32 and narrower floats.
+ *
+ * Arithmetic is a MODEL, not a documented fact. On gfx942 it follows the published bit-accurate
+ * study of that unit (MMA-Sim): K is taken in groups; the exact products of a group are aligned to
+ * the largest exponent and cut (toward zero) at 24 fraction bits, then summed exactly; 8-bit forms
+ * sum even and odd products apart and join the two, cut downward at 24 bits. The group's sum, cut
+ * downward at 31 fraction bits, and C, cut downward at 24, are aligned and added; the result is
+ * rounded to f32, to nearest even, once a group. 8-bit forms lose a C that lies more than 25
+ * binades below. A zero factor counts with exponent -126. Groups: 8 (16-bit), 16 (8-bit), 4 (xf32).
+ *
+ * gfx950 has no public bit-accurate model. The same rules are used, with groups of 16 for the
+ * 16-bit forms of doubled K and with one group for each 32-block of f8f6f4, whose scale is added to
+ * the group's exponent before C joins. Sparse forms are the dense ones over A with zeros filled in,
+ * their groups doubled.
+ *
+ * With `precise` the whole sum is done in double and rounded once.
+ *
+ * Whatever the model: when every product and every partial sum is representable in f32, the result
+ * is exact. MODE's rounding and denormal fields do not act; FP16_OVFL turns overflow into the
+ * largest finite f32.
+ */
+#include "mfma.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { MAX_K = 128, BLOCK = 32 };
+
+/* An operand split for the integer sums: value = sig * 2^(exp - fraction bits). */
+struct split {
+    _Alignas(64) int32_t sig[MFMA_PLANES][EMU_LANES];
+    _Alignas(64) int32_t exp[MFMA_PLANES][EMU_LANES];
+    int fraction;
+    int top;      /* the largest exponent */
+    bool special; /* an Inf or a NaN among the elements */
+};
+
+struct operand {
+    struct mfma_codes codes;
+    struct mfma_order order;
+    enum mfma_type type;
+};
+
+struct job {
+    const struct mfma_shape *shape;
+    struct emu_alu *alu;
+    struct operand a, b;
+    struct split sa, sb;
+    _Alignas(64) float va[MFMA_PLANES][EMU_LANES];
+    _Alignas(64) float vb[MFMA_PLANES][EMU_LANES];
+    bool special;
+};
+
+/* xf32: an f32 of which 10 mantissa bits are used. */
+#define FORMAT_XF32 ((struct numeric_format){10, 127, 0x40000, 0x3fbff, NUMERIC_INF_NAN})
+
+static struct numeric_format format_of(enum mfma_type type, bool fnuz)
+{
+    switch (type) {
+    case MFMA_XF32:
+        return FORMAT_XF32;
+    case MFMA_F16:
+        return NUMERIC_F16;
+    case MFMA_BF16:
+        return NUMERIC_BF16;
+    case MFMA_FP8:
+        return fnuz ? NUMERIC_FP8_FNUZ : NUMERIC_FP8_OCP;
+    case MFMA_BF8:
+        return fnuz ? NUMERIC_BF8_FNUZ : NUMERIC_BF8_OCP;
+    case MFMA_FP6:
+        return NUMERIC_FP6;
+    case MFMA_BF6:
+        return NUMERIC_BF6;
+    default:
+        return NUMERIC_FP4;
+    }
+}
+
+/* Codes of xf32 come as whole f32. */
+static inline uint32_t code_of(uint32_t raw, bool xf32)
+{
+    return xf32 ? raw >> 13 : raw;
+}
+
+EMU_CLONES static void split_planes(const struct mfma_codes *codes, unsigned planes, bool xf32,
+                                    struct numeric_format f, struct split *out)
+{
+    int32_t top = -1000;
+    uint32_t special = 0;
+    for (unsigned e = 0; e < planes; e++) {
+        EMU_EACH(l)
+        {
+            uint32_t code = code_of(codes->code[e][l], xf32);
+            uint32_t magnitude = code & (f.sign_bit - 1);
+            uint32_t exponent = magnitude >> f.mbits;
+            uint32_t mantissa = magnitude & ((1U << f.mbits) - 1);
+            int32_t sig = (int32_t)(mantissa | (exponent != 0 ? 1U << f.mbits : 0));
+            int32_t exp = (int32_t)(exponent != 0 ? exponent : 1) - f.bias;
+            exp = sig == 0 ? -126 : exp;
+            out->sig[e][l] = (code & f.sign_bit) != 0 ? -sig : sig;
+            out->exp[e][l] = exp;
+            top = exp > top ? exp : top;
+            uint32_t bad = f.special == NUMERIC_FNUZ ? code == f.sign_bit : magnitude > f.max;
+            special |= bad;
+        }
+    }
+    out->fraction = f.mbits;
+    out->top = top;
+    out->special = f.special != NUMERIC_FINITE && special != 0;
+}
+
+EMU_CLONES static void value_planes(const struct operand *o, unsigned planes, bool fnuz,
+                                    float (*out)[EMU_LANES])
+{
+    struct numeric_format f = format_of(o->type, fnuz);
+    for (unsigned e = 0; e < planes; e++) {
+        const uint32_t *code = o->codes.code[e];
+        if (o->type == MFMA_BF16 || o->type == MFMA_XF32) {
+            bool bf16 = o->type == MFMA_BF16;
+            EMU_EACH(l)
+            {
+                out[e][l] = numeric_f32(bf16 ? code[l] << 16 : code[l] & 0xffffe000U);
+            }
+            continue;
+        }
+        EMU_EACH(l)
+        {
+            out[e][l] = numeric_decode(code[l], f);
+        }
+    }
+}
+
+/* Lane of row (column) 0 of a block for element k. */
+static unsigned first_lane(const struct mfma_shape *s, const struct mfma_order *o, unsigned k,
+                           unsigned block)
+{
+    return o->group[k] * (unsigned)s->m * s->blocks + block * s->m;
+}
+
+/* What a block's sums read: for each k, scalars of A's row and columns of B. */
+struct strip {
+    int32_t a_sig[MAX_K], a_exp[MAX_K];
+    const int32_t *b_sig[MAX_K], *b_exp[MAX_K];
+};
+
+/*
+ * Sum of products k = from, from + step, ... (count of them) for n columns: sum in units of 2^-24,
+ * its exponent in top.
+ */
+static inline __attribute__((always_inline)) void group_sum(const struct strip *s, unsigned from,
+                                                            unsigned step, unsigned count,
+                                                            const int n, int32_t *sum, int32_t *top)
+{
+    for (int j = 0; j < n; j++) {
+        sum[j] = 0;
+        top[j] = -100000;
+    }
+    for (unsigned i = 0, k = from; i < count; i++, k += step) {
+        const int32_t *be = s->b_exp[k];
+        int32_t ae = s->a_exp[k];
+        for (int j = 0; j < n; j++) {
+            int32_t e = ae + be[j];
+            top[j] = e > top[j] ? e : top[j];
+        }
+    }
+    for (unsigned i = 0, k = from; i < count; i++, k += step) {
+        const int32_t *be = s->b_exp[k], *bs = s->b_sig[k];
+        int32_t ae = s->a_exp[k], as = s->a_sig[k];
+        for (int j = 0; j < n; j++) {
+            int32_t product = as * bs[j];
+            int32_t shift = top[j] - ae - be[j];
+            shift = shift > 31 ? 31 : shift;
+            int32_t sign = product >> 31;
+            uint32_t magnitude = (uint32_t)((product ^ sign) - sign) >> shift;
+            sum[j] += ((int32_t)magnitude ^ sign) - sign;
+        }
+    }
+}
+
+/* Joins the odd sum to the even one. */
+static inline __attribute__((always_inline)) void
+join_sums(const int n, int32_t *sum, int32_t *top, const int32_t *sum1, const int32_t *top1)
+{
+    for (int j = 0; j < n; j++) {
+        int32_t high = top[j] > top1[j] ? top[j] : top1[j];
+        int32_t down0 = high - top[j], down1 = high - top1[j];
+        down0 = down0 > 31 ? 31 : down0;
+        down1 = down1 > 31 ? 31 : down1;
+        sum[j] = (sum[j] >> down0) + (sum1[j] >> down1);
+        top[j] = high;
+    }
+}
+
+/* acc = RNE(sum * 2^(top - 24) + acc) with the cuts of the head comment. */
+static inline __attribute__((always_inline)) void
+add_group(const int n, const int32_t *sum, const int32_t *top, bool split, bool limit, float *acc)
+{
+    for (int j = 0; j < n; j++) {
+        float c = acc[j];
+        int32_t ec = (int32_t)(numeric_f32_bits(c) >> 23 & 0xff);
+        ec = (ec > 1 ? ec : 1) - 127;
+        int32_t high = top[j] > ec ? top[j] : ec;
+        double s = floor((double)sum[j] * numeric_pow2(7 + top[j] - high));
+        double cut = floor((double)c * numeric_pow2(24 - high));
+        cut = split && ec < high - 25 ? 0.0 : cut;
+        float r = (float)((s + cut * 128.0) * numeric_pow2(high - 31));
+        bool over = limit && fabsf(r) > FLT_MAX && fabsf(c) <= FLT_MAX;
+        acc[j] = over ? (r < 0.0F ? -FLT_MAX : FLT_MAX) : r;
+    }
+}
+
+struct scales {
+    int a[4];            /* of the row, by 32-block, unbiased */
+    const int32_t *b[4]; /* of the columns */
+};
+
+static inline __attribute__((always_inline)) void model_row(const struct mfma_shape *shape,
+                                                            const struct strip *strip,
+                                                            const struct scales *scales, bool limit,
+                                                            const int n, float *acc)
+{
+    int32_t sum[32], top[32], sum1[32], top1[32];
+    unsigned group = shape->group;
+    for (unsigned k = 0; k < shape->k; k += group) {
+        if (shape->split) {
+            group_sum(strip, k, 2, group / 2, n, sum, top);
+            group_sum(strip, k + 1, 2, group / 2, n, sum1, top1);
+            join_sums(n, sum, top, sum1, top1);
+        } else {
+            group_sum(strip, k, 1, group, n, sum, top);
+        }
+        if (shape->scaled) {
+            int sa = scales->a[k / BLOCK];
+            const int32_t *sb = scales->b[k / BLOCK];
+            for (int j = 0; j < n; j++) {
+                top[j] += sa + sb[j];
+            }
+        }
+        add_group(n, sum, top, shape->split, limit, acc);
+    }
+}
+
+/* Built for each width, so that the column loops have fixed length. */
+#define MODEL_ROW(n)                                                                               \
+    EMU_CLONES static void model_row_##n(const struct mfma_shape *shape,                           \
+                                         const struct strip *strip, const struct scales *scales,   \
+                                         bool limit, float *acc)                                   \
+    {                                                                                              \
+        model_row(shape, strip, scales, limit, n, acc);                                            \
+    }
+
+MODEL_ROW(1)
+MODEL_ROW(4)
+MODEL_ROW(16)
+MODEL_ROW(32)
+
+/* The exact sum in double, one rounding. */
+static inline __attribute__((always_inline)) void precise_row(const struct mfma_shape *shape,
+                                                              const float *a, const float *const *b,
+                                                              const struct scales *scales,
+                                                              const int n, double *total)
+{
+    double block[32];
+    unsigned step = shape->scaled ? BLOCK : shape->k;
+    for (int j = 0; j < n; j++) {
+        total[j] = 0.0;
+    }
+    for (unsigned from = 0; from < shape->k; from += step) {
+        for (int j = 0; j < n; j++) {
+            block[j] = 0.0;
+        }
+        for (unsigned k = from; k < from + step; k++) {
+            double factor = (double)a[k];
+            const float *column = b[k];
+            for (int j = 0; j < n; j++) {
+                block[j] += factor * (double)column[j];
+            }
+        }
+        for (int j = 0; j < n; j++) {
+            int scale = shape->scaled ? scales->a[from / BLOCK] + scales->b[from / BLOCK][j] : 0;
+            total[j] += block[j] * numeric_pow2(scale);
+        }
+    }
+}
+
+#define PRECISE_ROW(n)                                                                             \
+    EMU_CLONES static void precise_row_##n(const struct mfma_shape *shape, const float *a,         \
+                                           const float *const *b, const struct scales *scales,     \
+                                           double *total)                                          \
+    {                                                                                              \
+        precise_row(shape, a, b, scales, n, total);                                                \
+    }
+
+PRECISE_ROW(4)
+PRECISE_ROW(16)
+PRECISE_ROW(32)
+
+/* Scale bytes of both operands for every lane: byte chosen by op_sel and op_sel_hi. 255 is NaN. */
+struct scale_rows {
+    int32_t exp[2][EMU_LANES];
+    bool nan[2][EMU_LANES];
+    bool any_nan;
+};
+
+static void load_scales(const struct job *j, struct scale_rows *out)
+{
+    const struct emu_alu *alu = j->alu;
+    memset(out, 0, sizeof *out);
+    for (unsigned n = 0; n < 2 && j->shape->scaled && alu->src[3] != NULL; n++) {
+        unsigned byte = (alu->op_sel >> n & 1U) + 2 * (alu->op_sel_hi >> n & 1U);
+        EMU_EACH(l)
+        {
+            uint32_t code = alu->src[3][n * EMU_LANES + (unsigned)l] >> 8 * byte & 0xff;
+            out->exp[n][l] = (int32_t)code - 127;
+            out->nan[n][l] = code == 255;
+            out->any_nan |= code == 255;
+        }
+    }
+}
+
+/* Sums of one output where Inf, NaN or huge products occur: the group's outcome is that of the
+ * plain sum then. */
+static float special_output(const struct job *job, const struct strip *strip, const float *va,
+                            const float *vb, const struct scales *scales, bool limit, float c)
+{
+    const struct mfma_shape *shape = job->shape;
+    unsigned group = shape->group;
+    float acc = c;
+    for (unsigned k = 0; k < shape->k; k += group) {
+        int scale = shape->scaled ? scales->a[k / BLOCK] + scales->b[k / BLOCK][0] : 0;
+        double plain = 0.0;
+        bool up = false, down = false;
+        for (unsigned i = k; i < k + group; i++) {
+            double product = (double)va[i] * (double)vb[i];
+            plain += product;
+            up |= product >= 0x1p128;
+            down |= product <= -0x1p128;
+        }
+        plain = plain * numeric_pow2(scale) + (double)acc;
+        if (!isfinite(plain)) {
+            acc = (float)plain;
+            continue;
+        }
+        if (up || down) {
+            float huge = limit ? FLT_MAX : INFINITY;
+            acc = up && down ? NAN : (up ? huge : -huge);
+            continue;
+        }
+        struct mfma_shape one = *shape;
+        one.k = (uint8_t)group;
+        struct strip part = {0};
+        for (unsigned i = 0; i < group; i++) {
+            part.a_sig[i] = strip->a_sig[k + i];
+            part.a_exp[i] = strip->a_exp[k + i];
+            part.b_sig[i] = strip->b_sig[k + i];
+            part.b_exp[i] = strip->b_exp[k + i];
+        }
+        struct scales part_scales = {.a = {shape->scaled ? scales->a[k / BLOCK] : 0},
+                                     .b = {shape->scaled ? scales->b[k / BLOCK] : NULL}};
+        model_row_1(&one, &part, &part_scales, limit, &acc);
+    }
+    return acc;
+}
+
+static void precise_outputs(const struct job *job, const float *va, const float *const *vb,
+                            const struct scales *scales, bool limit, float *acc)
+{
+    double total[32];
+    int n = job->shape->m;
+    if (n == 32) {
+        precise_row_32(job->shape, va, vb, scales, total);
+    } else if (n == 16) {
+        precise_row_16(job->shape, va, vb, scales, total);
+    } else {
+        precise_row_4(job->shape, va, vb, scales, total);
+    }
+    for (int j = 0; j < n; j++) {
+        double exact = total[j] + (double)acc[j];
+        float r = (float)exact;
+        bool over = limit && isinf(r) && isfinite(exact);
+        acc[j] = over ? (r < 0.0F ? -FLT_MAX : FLT_MAX) : r;
+    }
+}
+
+/* One block's product: rows of D one after another. */
+static void run_block(struct job *job, const struct scale_rows *scale_rows, unsigned block)
+{
+    const struct mfma_shape *s = job->shape;
+    struct emu_alu *alu = job->alu;
+    unsigned a_block = mfma_a_block(alu, s, block);
+    const uint32_t *c_rows = s->sparse ? alu->dst : alu->src[2];
+    bool limit = (alu->mode & EMU_MODE_OVFL) != 0;
+    bool values = alu->precise || job->special;
+    unsigned m = s->m, shift = (unsigned)(24 - job->sa.fraction - job->sb.fraction);
+    struct strip strip;
+    float va[MAX_K];
+    const float *vb[MAX_K] = {NULL};
+    unsigned a_lane[MAX_K];
+    for (unsigned k = 0; k < s->k; k++) {
+        unsigned plane = job->b.order.plane[k], lane = first_lane(s, &job->b.order, k, block);
+        strip.b_sig[k] = &job->sb.sig[plane][lane];
+        strip.b_exp[k] = &job->sb.exp[plane][lane];
+        vb[k] = &job->vb[plane][lane];
+        a_lane[k] = first_lane(s, &job->a.order, k, a_block);
+    }
+    struct scales scales = {0};
+    for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
+        scales.b[b] = &scale_rows->exp[1][m * b];
+    }
+    for (unsigned i = 0; i < m; i++) {
+        struct mfma_place place = mfma_place(s, block, i);
+        uint32_t *d = alu->dst + place.reg * EMU_LANES + place.lane;
+        float acc[32];
+        memcpy(acc, c_rows + place.reg * EMU_LANES + place.lane, m * sizeof *acc);
+        for (unsigned k = 0; k < s->k; k++) {
+            unsigned plane = job->a.order.plane[k], lane = a_lane[k] + i;
+            strip.a_sig[k] = (int32_t)((uint32_t)job->sa.sig[plane][lane] << shift);
+            strip.a_exp[k] = job->sa.exp[plane][lane];
+            va[k] = values ? job->va[plane][lane] : 0.0F;
+        }
+        bool nan_row = false;
+        for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
+            scales.a[b] = scale_rows->exp[0][i + m * b];
+            nan_row |= scale_rows->nan[0][i + m * b];
+        }
+        if (alu->precise) {
+            precise_outputs(job, va, vb, &scales, limit, acc);
+        } else if (job->special) {
+            for (unsigned j = 0; j < m; j++) {
+                struct strip column = strip;
+                float values_b[MAX_K];
+                struct scales column_scales = scales;
+                for (unsigned k = 0; k < s->k; k++) {
+                    column.b_sig[k] += j;
+                    column.b_exp[k] += j;
+                    values_b[k] = vb[k][j];
+                }
+                for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
+                    column_scales.b[b] += j;
+                }
+                acc[j] = special_output(job, &column, va, values_b, &column_scales, limit, acc[j]);
+            }
+        } else if (m == 32) {
+            model_row_32(s, &strip, &scales, limit, acc);
+        } else if (m == 16) {
+            model_row_16(s, &strip, &scales, limit, acc);
+        } else {
+            model_row_4(s, &strip, &scales, limit, acc);
+        }
+        for (unsigned j = 0; scale_rows->any_nan && j < m; j++) {
+            bool nan = nan_row;
+            for (unsigned b = 0; b < s->k / (unsigned)BLOCK; b++) {
+                nan |= scale_rows->nan[1][j + m * b];
+            }
+            acc[j] = nan ? NAN : acc[j];
+        }
+        memcpy(d, acc, m * sizeof *acc);
+    }
+}
+
+void mfma_float(struct emu_alu *alu, const struct mfma_shape *shape)
+{
+    static const struct scale_rows no_scales;
+    struct scale_rows scale_rows;
+    struct job job;
+    bool by_format = shape->a == MFMA_BY_FORMAT;
+    unsigned planes = mfma_planes(shape);
+    job.shape = shape;
+    job.alu = alu;
+    job.a.type = by_format ? mfma_format(alu->cbsz) : shape->a;
+    job.b.type = by_format ? mfma_format(alu->blgp) : shape->b;
+    mfma_order(shape, job.a.type, &job.a.order);
+    mfma_order(shape, job.b.type, &job.b.order);
+    if (shape->sparse) {
+        mfma_expand(alu, shape, &job.a.codes);
+    } else {
+        mfma_unpack(alu->src[0], job.a.type, planes, 0, &job.a.codes);
+    }
+    mfma_unpack(alu->src[1], job.b.type, planes, by_format ? 0 : alu->blgp, &job.b.codes);
+    bool fnuz = alu->fnuz;
+    split_planes(&job.a.codes, planes, job.a.type == MFMA_XF32, format_of(job.a.type, fnuz),
+                 &job.sa);
+    split_planes(&job.b.codes, planes, job.b.type == MFMA_XF32, format_of(job.b.type, fnuz),
+                 &job.sb);
+    job.special = job.sa.special || job.sb.special || job.sa.top + job.sb.top >= 127;
+    if (job.special || alu->precise) {
+        value_planes(&job.a, planes, fnuz, job.va);
+        value_planes(&job.b, planes, fnuz, job.vb);
+    }
+    if (shape->scaled) {
+        load_scales(&job, &scale_rows);
+    }
+    for (unsigned block = 0; block < shape->blocks; block++) {
+        run_block(&job, shape->scaled ? &scale_rows : &no_scales, block);
+    }
+}
