@@ -160,43 +160,97 @@ static Val reach(Builder *b, Val byte, int *offset)
     return plus(b, byte, beyond);
 }
 
-static void step_loads(Builder *b, const WeightLanes *at, int step, Val base, Val codes, Val *rows,
-                       Val *code)
+static void step_loads(Builder *b, const WeightLanes *at, int step, Val base, Val codes, Val rows,
+                       Val code)
 {
     int offset = step * at->step;
     Val byte = reach(b, at->byte, &offset);
-    if (rows->kind == VAL_NONE) {
-        *rows = vreg(b, 8);
-        *code = vreg(b, 1);
-    }
-    emit_to(b, part(*rows, 0, 4), global_load_dwordx4, byte, base, off(offset));
-    emit_to(b, part(*rows, 4, 4), global_load_dwordx4, byte, base, off(offset + at->half));
-    emit_to(b, *code, global_load_ubyte, at->code, codes, off(step * at->codes));
+    emit_to(b, part(rows, 0, 4), global_load_dwordx4, byte, base, off(offset));
+    emit_to(b, part(rows, 4, 4), global_load_dwordx4, byte, base, off(offset + at->half));
+    emit_to(b, code, global_load_ubyte, at->code, codes, off(step * at->codes));
 }
 
-static void tile_loads(Builder *b, const Gemv *g, GemvWeights *w, int tile, const WeightLanes *at,
-                       Val base, Val codes)
+/* Lanes of the waves below `waves` where live: loads are masked rather than branched around, so
+ * that every wave has the same number of loads in flight and a wait for an older one does not drain
+ * newer ones. */
+static Lanes waves_masked(Builder *b, int waves, Val live)
+{
+    Val limit = imm(waves);
+    if (live.kind != VAL_NONE) {
+        emit_void(b, s_cmp_lg_u32, live, imm(0));
+        limit = emit(b, s_cselect_b32, limit, imm(0));
+    }
+    emit_void(b, s_cmp_lt_u32, b->wave, limit);
+    return lanes_if(b, emit(b, s_cselect_b64, imm(-1), imm(0)), false);
+}
+
+typedef struct TileBase {
+    Val weights, codes; /* S2 */
+} TileBase;
+
+/* Steps from .. to - 1 of tiles first .. end - 1, for some of the waves. */
+static void steps_loads(Builder *b, GemvWeights *w, const WeightLanes *at, const TileBase *base,
+                        int first, int end, int from, int to)
+{
+    for (int i = first; i < end; i++)
+        for (int step = from; step < to; step++)
+            step_loads(b, at, step, base[i].weights, base[i].codes, w->rows[i][step],
+                       w->codes[i][step]);
+}
+
+static void tiles_loads(Builder *b, const Gemv *g, GemvWeights *w, const WeightLanes *at,
+                        const TileBase *base, int first, int end, Val live)
 {
     Steps steps = steps_of(g->shape);
-    SomeWaves some = waves_below(b, steps.active);
-    for (int i = 0; i < steps.full; i++)
-        step_loads(b, at, i, base, codes, &w->rows[tile][i], &w->codes[tile][i]);
-    if (steps.rest) {
-        int i = steps.full;
-        SomeWaves fewer = waves_below(b, steps.full ? steps.rest : WAVES);
-        step_loads(b, at, i, base, codes, &w->rows[tile][i], &w->codes[tile][i]);
-        waves_end(b, &fewer);
+    bool all = live.kind == VAL_NONE;
+    if (steps.full) {
+        Lanes some = {0};
+        if (!all || steps.active < WAVES)
+            some = waves_masked(b, steps.active, live);
+        steps_loads(b, w, at, base, first, end, 0, steps.full);
+        if (!all || steps.active < WAVES)
+            lanes_end(b, &some);
     }
-    waves_end(b, &some);
+    if (steps.rest) {
+        Lanes fewer = waves_masked(b, steps.rest, live);
+        steps_loads(b, w, at, base, first, end, steps.full, steps.full + 1);
+        lanes_end(b, &fewer);
+    }
 }
 
-static void tile_zeros(Builder *b, const Gemv *g, GemvWeights *w, int tile)
+static void weight_registers(Builder *b, const Gemv *g, GemvWeights *w, int tiles)
 {
+    for (int i = 0; i < tiles; i++) {
+        for (int k = 0; k < g->shape->per_wave; k++) {
+            if (w->rows[i][k].kind != VAL_NONE)
+                continue;
+            w->rows[i][k] = vreg(b, 8);
+            w->codes[i][k] = vreg(b, 1);
+        }
+    }
+}
+
+/* A missing tile is multiplied with the others. */
+static void zeros_unless(Builder *b, const Gemv *g, GemvWeights *w, int tile, Val live)
+{
+    emit_void(b, s_cmp_eq_u32, live, imm(0));
+    Uniform missing = uniform_if(b, IF_SCC1);
     for (int i = 0; i < g->shape->per_wave; i++) {
         for (int k = 0; k < 8; k += 2)
             emit_to(b, part(w->rows[tile][i], k, 2), v_mov_b64, imm(0));
         emit_to(b, w->codes[tile][i], v_mov_b32, imm(0));
     }
+    uniform_end(b, &missing);
+}
+
+static void bases_of(Builder *b, const Gemv *g, int tiles, Val row, int row_step, TileBase *out)
+{
+    int row_bytes = g->shuffled ? g->codes_row * 32 : g->shape->ld;
+    Val weights = addr_mul(b, g->weights, row, imm(row_bytes));
+    Val codes = addr_mul(b, g->codes, emit(b, s_lshr_b32, row, imm(5)), imm(g->codes_row));
+    for (int i = 0; i < tiles; i++)
+        out[i] = (TileBase){addr_plus(b, weights, (int64_t)i * row_step * row_bytes),
+                            addr_plus(b, codes, (int64_t)(i * row_step / 32) * g->codes_row)};
 }
 
 void gemv_loads(Builder *b, const Gemv *g, GemvWeights *w, int tiles, Val row, int row_step,
@@ -207,24 +261,17 @@ void gemv_loads(Builder *b, const Gemv *g, GemvWeights *w, int tiles, Val row, i
         build_error(b, __FILE__, __LINE__, "%d row tiles of %d steps", tiles, g->shape->per_wave);
         return;
     }
-    int row_bytes = g->shuffled ? g->codes_row * 32 : g->shape->ld;
+    weight_registers(b, g, w, tiles);
+    TileBase base[GEMV_MAX_TILES];
     WeightLanes at = weight_lanes(b, g);
-    Val base = addr_mul(b, g->weights, row, imm(row_bytes));
-    Val codes = addr_mul(b, g->codes, emit(b, s_lshr_b32, row, imm(5)), imm(g->codes_row));
-    for (int i = 0; i < tiles; i++) {
-        Val from = addr_plus(b, base, (int64_t)i * row_step * row_bytes);
-        Val codes_from = addr_plus(b, codes, (int64_t)(i * row_step / 32) * g->codes_row);
-        bool always = !live || live[i].kind == VAL_NONE;
-        if (always) {
-            tile_loads(b, g, w, i, &at, from, codes_from);
-            continue;
-        }
-        emit_void(b, s_cmp_lg_u32, live[i], imm(0));
-        Uniform has = uniform_if(b, IF_SCC1);
-        tile_loads(b, g, w, i, &at, from, codes_from);
-        uniform_else(b, &has);
-        tile_zeros(b, g, w, i);
-        uniform_end(b, &has);
+    bases_of(b, g, tiles, row, row_step, base);
+    for (int first = 0, end; first < tiles; first = end) {
+        Val has = live ? live[first] : NONE;
+        for (end = first + 1; end < tiles && (!live || same(live[end], has)); end++)
+            ;
+        for (int i = first; first > 0 && has.kind != VAL_NONE && i < end; i++)
+            zeros_unless(b, g, w, i, has);
+        tiles_loads(b, g, w, &at, base, first, end, has);
     }
 }
 
@@ -250,17 +297,39 @@ static TokenLanes token_lanes(Builder *b, const Rows *rows, int n)
     return at;
 }
 
-static void step_multiply(Builder *b, const Gemv *g, const GemvWeights *w, const TokenLanes *at,
-                          int step, Val *acc)
+typedef struct TokenStep {
+    Val rows, code; /* V8, V1 */
+} TokenStep;
+
+static TokenStep step_read(Builder *b, const Gemv *g, const TokenLanes *at, int step)
 {
     int k = step * g->shape->waves * STEP;
-    Val rows = vreg(b, 8);
-    emit_to(b, part(rows, 0, 4), ds_read_b128, at->byte, off(k));
-    emit_to(b, part(rows, 4, 4), ds_read_b128, at->byte, off(k + STEP / 2));
-    Val code = emit(b, ds_read_u8, at->code, off(k / 32));
+    TokenStep s = {vreg(b, 8), NONE};
+    emit_to(b, part(s.rows, 0, 4), ds_read_b128, at->byte, off(k));
+    emit_to(b, part(s.rows, 4, 4), ds_read_b128, at->byte, off(k + STEP / 2));
+    s.code = emit(b, ds_read_u8, at->code, off(k / 32));
+    return s;
+}
+
+static void step_multiply(Builder *b, const GemvWeights *w, TokenStep s, int step, Val *acc)
+{
     for (int i = 0; i < w->tiles; i++)
-        emit_to(b, acc[i], v_mfma_scale_f32_16x16x128_f8f6f4, w->rows[i][step], rows,
-                step ? acc[i] : imm(0), w->codes[i][step], code);
+        emit_to(b, acc[i], v_mfma_scale_f32_16x16x128_f8f6f4, w->rows[i][step], s.rows,
+                step ? acc[i] : imm(0), w->codes[i][step], s.code);
+}
+
+/* The next step's rows are on their way from LDS while one is multiplied. */
+static void steps_multiply(Builder *b, const Gemv *g, const GemvWeights *w, const TokenLanes *at,
+                           int from, int to, Val *acc)
+{
+    TokenStep next = {0};
+    for (int i = from; i <= to; i++) {
+        TokenStep now = next;
+        if (i < to)
+            next = step_read(b, g, at, i);
+        if (i > from)
+            step_multiply(b, w, now, i - 1, acc);
+    }
 }
 
 /* Lane (token r, rows 4 g ..) of each tile's sums. */
@@ -285,11 +354,10 @@ void gemv_multiply(Builder *b, const Gemv *g, const GemvWeights *w, const Rows *
     for (int i = 0; i < w->tiles; i++)
         acc[i] = vreg(b, 4);
     TokenLanes at = token_lanes(b, rows, n);
-    for (int i = 0; i < steps.full; i++)
-        step_multiply(b, g, w, &at, i, acc);
+    steps_multiply(b, g, w, &at, 0, steps.full, acc);
     if (steps.rest) {
         SomeWaves fewer = waves_below(b, steps.full ? steps.rest : WAVES);
-        step_multiply(b, g, w, &at, steps.full, acc);
+        steps_multiply(b, g, w, &at, steps.full, steps.full + 1, acc);
         waves_end(b, &fewer);
     }
     sums_store(b, g, w, acc);
@@ -309,15 +377,12 @@ Val row_sums(Builder *b, const Gemv *g, Val tile, Val row, Val token, int count)
     else
         at = mul_add(b, tile, RED_BYTES, at);
     at = plus(b, at, base);
-    Val sum = NONE;
-    for (int i = 0; i < active; i++) {
-        if (count == 2) {
-            Val two = emit(b, ds_read_b64, at, off(i * SUMS_WAVE));
-            sum = i ? emit(b, v_pk_add_f32, sum, two) : two;
-        } else {
-            Val one = emit(b, ds_read_b32, at, off(i * SUMS_WAVE));
-            sum = i ? emit(b, v_add_f32, sum, one) : one;
-        }
-    }
+    Val waves[WAVES];
+    for (int i = 0; i < active; i++)
+        waves[i] = count == 2 ? emit(b, ds_read_b64, at, off(i * SUMS_WAVE))
+                              : emit(b, ds_read_b32, at, off(i * SUMS_WAVE));
+    Val sum = waves[0];
+    for (int i = 1; i < active; i++)
+        sum = count == 2 ? emit(b, v_pk_add_f32, sum, waves[i]) : emit(b, v_add_f32, sum, waves[i]);
     return sum;
 }

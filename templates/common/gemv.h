@@ -56,11 +56,18 @@ typedef struct GemvWeights {
     Val codes[GEMV_MAX_TILES][GEMV_MAX_STEPS]; /* V1: the code of K block g of the step */
 } GemvWeights;
 
-/* Issues the loads of `tiles` row tiles: rows row + i * row_step .. of tile i; row is S1, a
- * multiple of 16 (of 32 where row_step is not). live: NULL, or an S1 a tile (or NONE: always),
- * nonzero where the workgroup has the tile; a tile that is not there is all zeros. The registers
- * are made by the first call for a w (zeroed by the caller) and loaded again by further ones: on
- * another path, or in another round. */
+/*
+ * Issues the loads of `tiles` row tiles: rows row + i * row_step .. of tile i; row is S1, a
+ * multiple of 16 (of 32 where row_step is not). Every wave issues the same number, masked where it
+ * has no such step.
+ *
+ * live: NULL, or a tile's S1 (or NONE: always), nonzero where the workgroup has the tile. Tile 0
+ * (and those that share its S1) is left alone where it is not there: the caller multiplies nothing
+ * then; any other one is all zeros.
+ *
+ * The registers are made by the first call for a w (zeroed by the caller) and loaded again by
+ * further ones: on another path, or in another round.
+ */
 void gemv_loads(Builder *b, const Gemv *gemv, GemvWeights *w, int tiles, Val row, int row_step,
                 const Val *live);
 /* Multiplies the rows in LDS with every tile, the sums to LDS, then a barrier. n: tokens in LDS. */

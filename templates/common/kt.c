@@ -57,7 +57,7 @@ static void top_k_row(Builder *b, KeyRow *r, Val slot)
         r->topk = addr_mul(b, arg(b, "topk"), r->token, emit(b, s_lshl_b32, width, imm(2)));
         return;
     }
-    r->topk = addr_mul(b, arg(b, "topk"), r->token, imm(key->topk * 4));
+    r->topk = addr_at(b, arg(b, "topk"), r->token, key->topk * 4);
     Val request = load_i32(b, arg(b, "t2r"), r->token);
     Val row_bytes = emit(b, s_lshl_b32, arg(b, "bt_stride"), imm(2));
     r->blocks = addr_mul(b, arg(b, "comp_bt"), request, row_bytes);
@@ -73,8 +73,8 @@ static KeyRow key_row(Builder *b, Val token, bool device)
         top_k_row(b, &r, slot);
     note(b, "keys of the token");
     r.kv_len = r.p->key.ratio ? emit(b, s_add_u32, r.ntopk, nswa) : nswa;
-    r.window = addr_mul(b, arg(b, "swa_idx"), token, imm(WINDOW * 4));
-    r.out = addr_mul(b, arg(b, "kt"), token, imm(r.p->keys * 4));
+    r.window = addr_at(b, arg(b, "swa_idx"), token, WINDOW * 4);
+    r.out = addr_at(b, arg(b, "kt"), token, r.p->keys * 4);
     return r;
 }
 
@@ -145,7 +145,7 @@ static void key_rounds(Builder *b, const KeyRow *r)
 static void key_counts(Builder *b, const KeyRow *r)
 {
     Lanes one = lanes_if(b, emit(b, v_cmp_eq_u32, imm(0), b->tid), true);
-    Val base = addr_mul(b, arg(b, "klen"), r->token, imm(4)), zero = mov_v(b, imm(0));
+    Val base = addr_at(b, arg(b, "klen"), r->token, 4), zero = mov_v(b, imm(0));
     store_i32(b, r->device, zero, mov_v(b, r->kv_len), base, 0);
     store_i32(b, r->device, zero, mov_v(b, r->ntopk), base, r->p->s * 4);
     lanes_end(b, &one);

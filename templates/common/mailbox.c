@@ -103,7 +103,7 @@ void await_flags(Builder *b, const Mailbox *mb, const char *region, Val n, Val f
     note(b, "wave %d polls %s", WAVES - 1, region);
     emit_void(b, s_cmp_eq_u32, b->wave, imm(WAVES - 1));
     Uniform poller = uniform_if(b, IF_SCC1);
-    Val base = addr_mul(b, scratch_at(b, region), first, imm(8));
+    Val base = addr_at(b, scratch_at(b, region), first, 8);
     if (is_sgpr(n))
         await_runtime(b, mb, base, n, step);
     else
@@ -118,7 +118,7 @@ void publish(Builder *b, const Mailbox *mb, const char *region, Val index)
     barrier(b);
     Lanes one = lanes_if(b, emit(b, v_cmp_eq_u32, imm(0), b->tid), true);
     note(b, "flag of %s", region);
-    Val base = addr_mul(b, scratch_at(b, region), index, imm(8));
+    Val base = addr_at(b, scratch_at(b, region), index, 8);
     pair_put(b, mb, base, mov_v(b, imm(0)), imm(1));
     lanes_end(b, &one);
 }

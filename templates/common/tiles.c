@@ -65,7 +65,7 @@ void stamp(Builder *b, const char *name)
     Lanes one = lanes_if(b, emit(b, v_cmp_eq_u32, imm(0), b->tid), true);
     note(b, "stamp %d: %s", index, name);
     Val now = emit(b, s_memrealtime, );
-    Val row = addr_mul(b, arg(b, "tl"), b->wg, imm(STAMPS * 8));
+    Val row = addr_at(b, arg(b, "tl"), b->wg, STAMPS * 8);
     emit_void(b, global_store_dwordx2, mov_v(b, imm(0)), mov_v(b, now), row, off(index * 8));
     lanes_end(b, &one);
 }

@@ -20,16 +20,16 @@ static Val combine(Builder *b, enum op op, Val x, Val y, Val dpp)
                        __LINE__);
 }
 
-/* Rows of 16 lanes swapped between two copies of v, so that one instruction joins each row with its
+/* Rows of 16 lanes, or halves, swapped between v and a copy: one instruction joins each with its
  * partner. */
 static Val combine_swapped(Builder *b, enum op op, Val v, bool halves)
 {
-    Val x = mov_v(b, v), y = mov_v(b, v);
+    Val other = mov_v(b, v);
     if (halves)
-        emit_to(b, x, v_permlane32_swap_b32, y);
+        emit_to(b, v, v_permlane32_swap_b32, other);
     else
-        emit_to(b, x, v_permlane16_swap_b32, y);
-    return combine(b, op, x, y, NONE);
+        emit_to(b, v, v_permlane16_swap_b32, other);
+    return combine(b, op, v, other, NONE);
 }
 
 /* Mirrors stand for lane ^ 4 and lane ^ 8: inside the groups that they join, all lanes are equal by
@@ -238,6 +238,13 @@ Val addr_plus(Builder *b, Val base, int64_t bytes)
     return add64(b, base, imm(bytes & 0xffffffff), imm(bytes >> 32));
 }
 
+Val addr_at(Builder *b, Val base, Val x, int64_t bytes)
+{
+    if (is_const(x))
+        return addr_plus(b, base, x.imm * bytes);
+    return add64(b, base, s_mul_add(b, x, bytes, imm(0)), imm(0));
+}
+
 Val addr_mul(Builder *b, Val base, Val x, Val y)
 {
     if (is_const(x) && is_const(y))
@@ -270,12 +277,12 @@ Val lane_addr(Builder *b, Val base, Val x, Val stride, Val add)
 
 Val load_i32(Builder *b, Val base, Val index)
 {
-    return emit(b, s_load_dword, addr_mul(b, base, index, imm(4)), imm(0));
+    return emit(b, s_load_dword, addr_at(b, base, index, 4), imm(0));
 }
 
 Val load_i64(Builder *b, Val base, Val index)
 {
-    return emit(b, s_load_dwordx2, addr_mul(b, base, index, imm(8)), imm(0));
+    return emit(b, s_load_dwordx2, addr_at(b, base, index, 8), imm(0));
 }
 
 Val tid_below(Builder *b, int n)

@@ -49,6 +49,8 @@ QuoRem div_by(Builder *b, Val x, Divisor d);   /* V1 of V1, lane by lane */
 QuoRem s_div_by(Builder *b, Val x, Divisor d); /* S1 of S1 */
 
 Val addr_plus(Builder *b, Val base, int64_t bytes); /* S2 + constant of 64 bits */
+Val addr_at(Builder *b, Val base, Val x,
+            int64_t bytes); /* S2 + x * bytes: S1 or imm, the product below 2^32 */
 Val addr_mul(Builder *b, Val base, Val x, Val y); /* S2 + x * y, both unsigned 32 bits: S1 or imm */
 Val addr_mul64(Builder *b, Val base, Val x, Val y); /* S2 + x (S1, unsigned) * y (S2) */
 /* V2: base + x * stride + plus a lane: base S2 or V2, x V1 unsigned, stride S2 or V2 of 64 bits,

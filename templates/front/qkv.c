@@ -63,7 +63,7 @@ static void token_partials(Token *k)
         kv_byte = emit(b, v_lshlrev_b32, imm(4), b->tid);
     for (int half = 0, n = 0; half < 2; half++) {
         Val row = addr_plus(b, scratch_at(b, "qkvp"), (int64_t)half * p->s * p->qkv_rows * 8);
-        row = addr_mul(b, row, k->t, imm(p->qkv_rows * 8));
+        row = addr_at(b, row, k->t, p->qkv_rows * 8);
         for (int i = 0; i < Q_LOADS; i++)
             loads[n++] = (PairLoad){vreg(b, 4), row, q_byte, 16 * i};
         loads[n++] = (PairLoad){vreg(b, 4), addr_plus(b, row, p->q_rank * 8), kv_byte, 0};
@@ -113,11 +113,11 @@ static Val norm_scale(Token *k, int offset, int n)
 }
 
 /* bf16((v * scale) * weight) of two columns, as a word. */
-static Val normed(Builder *b, const Val *v, Val scale, Val weights)
+static void normed(Builder *b, Val word, const Val *v, Val scale, Val weights)
 {
     Val even = emit(b, v_mul_f32, emit(b, v_mul_f32, v[0], scale), bf16_lo(b, weights));
     Val odd = emit(b, v_mul_f32, emit(b, v_mul_f32, v[1], scale), bf16_hi(b, weights));
-    return bf16_pack(b, even, odd);
+    emit_to(b, word, v_cvt_pk_bf16_f32, even, odd);
 }
 
 static void q_latent(Token *k)
@@ -126,17 +126,16 @@ static void q_latent(Token *k)
     const struct plan *p = k->f->p;
     Val words = vreg(b, 4);
     for (int i = 0; i < 4; i++)
-        emit_to(b, part(words, i, 1), v_mov_b32,
-                normed(b, &k->q[2 * i], k->q_scale, part(k->q_weights, i, 1)));
+        normed(b, part(words, i, 1), &k->q[2 * i], k->q_scale, part(k->q_weights, i, 1));
     Quantized q = mx_quantize_bf16(b, words);
     Val fourth = emit(b, v_cmp_eq_u32, imm(0), emit(b, v_and_b32, imm(3), b->lane));
     Lanes mine = lanes_if(b, k->has_q, true);
-    Val qr = addr_mul(b, arg(b, "qr_out"), k->t, imm(p->q_rank * 2));
+    Val qr = addr_at(b, arg(b, "qr_out"), k->t, p->q_rank * 2);
     emit_void(b, global_store_dwordx4, emit(b, v_lshlrev_b32, imm(4), b->tid), words, qr);
-    Val qx8 = addr_mul(b, scratch_at(b, "qx8"), k->t, imm(p->q_rank));
+    Val qx8 = addr_at(b, scratch_at(b, "qx8"), k->t, p->q_rank);
     emit_void(b, global_store_dwordx2, emit(b, v_lshlrev_b32, imm(3), b->tid), q.bytes, qx8, SC1);
     Lanes group = lanes_if(b, fourth, false);
-    Val qx8s = addr_mul(b, scratch_at(b, "qx8s"), k->t, imm(p->qx8s_row));
+    Val qx8s = addr_at(b, scratch_at(b, "qx8s"), k->t, p->qx8s_row);
     emit_void(b, global_store_byte, emit(b, v_lshrrev_b32, imm(2), b->tid), q.code, qx8s, SC1);
     lanes_end(b, &group);
     lanes_end(b, &mine);
@@ -148,9 +147,8 @@ static void record_store(Token *k, Val pair, Val bytes, Val code)
     Val block_rows = arg(b, "swa_block");
     QuoRem at = s_div_by(b, part(k->slot, 0, 1), divisor(b, block_rows));
     Val block = addr_mul64(b, arg(b, "swa"), at.quo, arg(b, "swa_stride"));
-    Val data = addr_mul(b, block, at.rem, imm(REC_DATA));
-    Val scales =
-        addr_mul(b, addr_mul(b, block, block_rows, imm(REC_DATA)), at.rem, imm(REC_SCALES));
+    Val data = addr_at(b, block, at.rem, REC_DATA);
+    Val scales = addr_mul(b, addr_at(b, block, block_rows, REC_DATA), at.rem, imm(REC_SCALES));
     Lanes nope = lanes_if(b, tid_below(b, ROPE_FIRST), true);
     emit_void(b, global_store_short, emit(b, v_lshlrev_b32, imm(1), b->tid), bytes, data);
     lanes_else(b, &nope);
@@ -168,7 +166,8 @@ static void record_store(Token *k, Val pair, Val bytes, Val code)
 static void kv_row(Token *k)
 {
     Builder *b = k->f->b;
-    Val pair = normed(b, k->kv, k->kv_scale, k->kv_weights);
+    Val pair = vreg(b, 1);
+    normed(b, pair, k->kv, k->kv_scale, k->kv_weights);
     Lanes rotated = lanes_if(b, emit(b, v_cmp_le_u32, imm(ROPE_FIRST), b->tid), false);
     Pair r = rope(b, (Pair){bf16_lo(b, pair), bf16_hi(b, pair)}, k->cos, k->sin);
     emit_to(b, pair, v_cvt_pk_bf16_f32, r.even, r.odd);

@@ -110,7 +110,7 @@ static void cos_sin_loads(Front *f, Val in_head, struct token_tile tokens, CosSi
     Epilogue e = epilogue_of(round_tiles(f->p, 0), tokens.count);
     Val positions = addr_plus(b, arg(b, "pos"), (int64_t)tokens.first * 8);
     Val first = emit(b, s_sub_u32, in_head, imm(ROPE_TASK));
-    Val row = addr_mul(b, arg(b, "cos_sin"), first, imm(TASK_PAIRS * 4));
+    Val row = addr_at(b, arg(b, "cos_sin"), first, TASK_PAIRS * 4);
     for (int i = 0; i < e.passes; i++) {
         Item item = item_of(b, e, i);
         Val pos = emit(b, global_load_dword, emit(b, v_lshlrev_b32, imm(3), item.token), positions);
@@ -139,7 +139,7 @@ static void q_store(Front *f, int round, struct token_tile tokens, const CosSin 
     Val base = addr_plus(b, arg(b, "q"),
                          (int64_t)tokens.first * p->q_rows * 2 +
                              (int64_t)round * p->wqb.tiles * p->place_wqb.span * ROWS * 2);
-    base = addr_mul(b, base, f->wqb_task, imm(ROWS * 2));
+    base = addr_at(b, base, f->wqb_task, ROWS * 2);
     for (int i = 0; i < e.passes; i++) {
         bool partial = (i + 1) * THREADS > e.total;
         Item item = item_of(b, e, i);

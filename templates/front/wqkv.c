@@ -21,8 +21,8 @@ static void describe(Front *f)
     int half_bytes =
         p->key.shuffled ? p->k_half * ROWS : p->k_half; /* of a 16-row group, of a row */
     f->wqkv = (Gemv){.shape = &p->wqkv,
-                     .weights = addr_mul(b, arg(b, "wqkv"), f->half, imm(half_bytes)),
-                     .codes = addr_mul(b, arg(b, "wqkv_s"), f->half, imm(p->k_half / 32)),
+                     .weights = addr_at(b, arg(b, "wqkv"), f->half, half_bytes),
+                     .codes = addr_at(b, arg(b, "wqkv_s"), f->half, p->k_half / 32),
                      .codes_row = p->hidden / 32,
                      .shuffled = p->key.shuffled,
                      .red = lds_at(b, "red")};
@@ -46,16 +46,12 @@ void wqkv_loads(Front *f)
     Val unit = first_unit(b, &f->p->place_wqkv);
     part_of(f, unit);
     describe(f);
-    Uniform has = {0};
-    bool guarded = units_test(b, &f->p->place_wqkv, unit);
-    if (guarded)
-        has = uniform_if(b, IF_SCC1);
+    Val has = NONE;
+    if (units_test(b, &f->p->place_wqkv, unit))
+        has = emit(b, s_cselect_b32, imm(1), imm(0));
     if (f->p->xq == XQ_LOCAL)
-        xq_local_loads(f);
-    Val row = emit(b, s_lshl_b32, f->task, imm(4));
-    gemv_loads(b, &f->wqkv, &f->wqkv_weights, 1, row, 0, NULL);
-    if (guarded)
-        uniform_end(b, &has);
+        xq_local_loads(f, has);
+    gemv_loads(b, &f->wqkv, &f->wqkv_weights, 1, s_mul_add(b, f->task, ROWS, imm(0)), 0, &has);
 }
 
 /* Work-item (token, row) sums the waves' partials of one row. */
@@ -68,8 +64,8 @@ static void partials_put(Front *f, struct token_tile tile)
         token = emit(b, v_lshrrev_b32, imm(4), b->tid);
     Val sum = row_sums(b, &f->wqkv, imm(0), row, token, 1);
     Val first = s_mul_add(b, f->half, p->s, imm(tile.first));
-    Val base = addr_mul(b, scratch_at(b, "qkvp"), first, imm(p->qkv_rows * 8));
-    base = addr_mul(b, base, f->task, imm(ROWS * 8));
+    Val base = addr_at(b, scratch_at(b, "qkvp"), first, p->qkv_rows * 8);
+    base = addr_at(b, base, f->task, ROWS * 8);
     note(b, "partials of 16 rows");
     pair_put(b, &f->mb, base,
              mul_add(b, token, p->qkv_rows * 8, emit(b, v_lshlrev_b32, imm(3), row)), sum);
@@ -79,8 +75,8 @@ static void partials_put(Front *f, struct token_tile tile)
 static void rows_in_memory(Front *f)
 {
     Builder *b = f->b;
-    f->x.data = addr_mul(b, scratch_at(b, "x8"), f->half, imm(f->p->k_half));
-    f->x.codes = addr_mul(b, scratch_at(b, "x8s"), f->half, imm(f->p->x8s_half));
+    f->x.data = addr_at(b, scratch_at(b, "x8"), f->half, f->p->k_half);
+    f->x.codes = addr_at(b, scratch_at(b, "x8s"), f->half, f->p->x8s_half);
     await_flags(b, &f->mb, "xrdy", imm(f->p->s), f->half, 2);
 }
 

@@ -13,7 +13,7 @@ static Val x_row(Front *f, Val token, Val half)
 {
     Builder *b = f->b;
     Val stride = emit(b, s_lshl_b32, arg(b, "x_stride"), imm(1));
-    return addr_mul(b, addr_mul(b, arg(b, "x"), token, stride), half, imm(2 * f->p->k_half));
+    return addr_at(b, addr_mul(b, arg(b, "x"), token, stride), half, 2 * f->p->k_half);
 }
 
 static Lanes each_fourth(Builder *b)
@@ -24,9 +24,9 @@ static Lanes each_fourth(Builder *b)
 static void unit_store(Front *f, Val unit, Val token, Val half, Quantized q)
 {
     Builder *b = f->b;
-    Val x8 = addr_mul(b, scratch_at(b, "x8"), token, imm(f->p->hidden));
-    Val x8s = addr_mul(b, scratch_at(b, "x8s"), unit, imm(f->p->x8s_half));
-    x8 = addr_mul(b, x8, half, imm(f->p->k_half));
+    Val x8 = addr_at(b, scratch_at(b, "x8"), token, f->p->hidden);
+    Val x8s = addr_at(b, scratch_at(b, "x8s"), unit, f->p->x8s_half);
+    x8 = addr_at(b, x8, half, f->p->k_half);
     Lanes mine = lanes_if(b, tid_below(b, f->p->k_half / LANE_VALUES), true);
     emit_void(b, global_store_dwordx2, emit(b, v_lshlrev_b32, imm(3), b->tid), q.bytes, x8, SC1);
     Lanes fourth = each_fourth(b);
@@ -91,7 +91,7 @@ static Val lane_byte(Front *f, Val block, int bytes)
     return byte;
 }
 
-void xq_local_loads(Front *f)
+void xq_local_loads(Front *f, Val has)
 {
     Builder *b = f->b;
     Blocks blocks = blocks_of(f->p);
@@ -100,12 +100,21 @@ void xq_local_loads(Front *f)
                     f->p->s);
         return;
     }
+    Val stride = emit(b, s_lshl_b32, arg(b, "x_stride"), imm(1));
+    Val x = addr_at(b, arg(b, "x"), f->half, 2 * f->p->k_half);
+    Lanes some = {0};
+    if (has.kind != VAL_NONE) {
+        emit_void(b, s_cmp_lg_u32, has, imm(0));
+        some = lanes_if(b, emit(b, s_cselect_b64, imm(-1), imm(0)), false);
+    }
     for (int i = 0; i < blocks.rounds; i++) {
         QuoRem at = block_of(f, blocks, i);
-        Val row = x_row(f, at.quo, f->half);
+        Val row = addr_mul(b, x, at.quo, stride);
         note(b, "x, 8 values a lane");
         f->x_words[i] = emit(b, global_load_dwordx4, lane_byte(f, at.rem, 2), row);
     }
+    if (has.kind != VAL_NONE)
+        lanes_end(b, &some);
 }
 
 static void block_store(Front *f, QuoRem at, Quantized q)
