@@ -4,7 +4,7 @@
  * states, sections 4.5 and 7); "LLVM" is the AMDGPU backend's hazard recognizer, asked by
  * experiment. Where they differ, the larger number stands. What is not listed is interlocked.
  */
-#include "gen/hazard_table.h"
+#include "gen/hazard.h"
 
 #define VALU_ANY                                                                                   \
     (CLASS_BIT(VALU) | CLASS_BIT(TRANS) | CLASS_BIT(LANE) | CLASS_BIT(SWAP) | CLASS_BIT(DOT))

@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gen/pass.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* The blocks' instructions as the templates gave them, should the scheduled order not fit the
+ * registers. */
+static struct instr **copy_blocks(struct program *p)
+{
+    struct instr **copy = arena_alloc(p->arena, ((size_t)p->n_blocks + 1) * sizeof *copy);
+    for (int b = 0; copy && b < p->n_blocks; b++) {
+        size_t bytes = (size_t)p->blocks[b].n * sizeof **copy;
+        copy[b] = arena_alloc(p->arena, bytes + 1);
+        if (!copy[b])
+            return NULL;
+        if (bytes)
+            memcpy(copy[b], p->blocks[b].instrs, bytes);
+    }
+    return copy;
+}
+
+static int place(struct program *p, char *err, size_t err_size)
+{
+    struct instr **copy = copy_blocks(p);
+    if (!copy) {
+        snprintf(err, err_size, "out of memory");
+        return -1;
+    }
+    if (pass_schedule(p, err, err_size))
+        return -1;
+    if (pass_registers(p, err, err_size) == 0)
+        return 0;
+    for (int b = 0; b < p->n_blocks; b++)
+        if (p->blocks[b].n)
+            memcpy(p->blocks[b].instrs, copy[b], (size_t)p->blocks[b].n * sizeof **copy);
+    return pass_registers(p, err, err_size);
+}
+
 int program_passes(struct program *p, char *err, size_t err_size)
 {
     static int (*const passes[])(struct program *, char *, size_t) = {
         pass_dead,
-        pass_registers,
+        place,
         pass_waits,
         pass_hazards,
     };

@@ -11,6 +11,9 @@
 /* Removes instructions whose results nobody reads. A memory or LDS load of that kind is an error:
  * it is a mistake. */
 int pass_dead(struct program *p, char *err, size_t err_size);
+/* Orders each block's instructions so that fewer of them wait. Memory, LDS, barriers and branches
+ * keep their order. */
+int pass_schedule(struct program *p, char *err, size_t err_size);
 /* Gives every virtual register its place; an error names the stage where most are alive. */
 int pass_registers(struct program *p, char *err, size_t err_size);
 /* Puts in the s_waitcnt; works on allocated registers. */
@@ -37,6 +40,9 @@ bool liveness_make(struct program *p, struct liveness *l);
 /* The dwords a touch covers, as set members first .. first + count - 1; count 0: not followed
  * (EXEC). */
 uint32_t live_dwords(const struct program *p, const struct touch *t, int *count);
+
+/* Backwards over one instruction: writes end lives, reads begin them. */
+void live_step_back(const struct program *p, const struct instr *in, uint64_t *live);
 
 static inline uint64_t *live_set(uint64_t *sets, const struct liveness *l, int block)
 {

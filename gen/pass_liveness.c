@@ -27,8 +27,7 @@ uint32_t live_dwords(const struct program *p, const struct touch *t, int *count)
     return 0;
 }
 
-/* Backwards over one instruction: writes end lives, reads begin them. */
-static void step_back(const struct program *p, const struct instr *in, uint64_t *live)
+void live_step_back(const struct program *p, const struct instr *in, uint64_t *live)
 {
     struct touch t[MAX_TOUCHES];
     int n = instr_touches(p, in, false, t), count;
@@ -79,7 +78,7 @@ static void solve_live(struct program *p, struct liveness *l, uint64_t *scratch)
                 merge(out, live_set(l->live_in, l, block->succ[s]), l->words);
             memcpy(scratch, out, l->words * sizeof *scratch);
             for (int i = block->n - 1; i >= 0; i--)
-                step_back(p, &block->instrs[i], scratch);
+                live_step_back(p, &block->instrs[i], scratch);
             changed |= merge(live_set(l->live_in, l, b), scratch, l->words);
         }
     }
@@ -158,7 +157,7 @@ static int sweep_block(struct program *p, struct block *b, uint64_t *live, bool 
             *changed = true;
             continue;
         }
-        step_back(p, in, live);
+        live_step_back(p, in, live);
         if (--keep != i)
             b->instrs[keep] = *in;
     }

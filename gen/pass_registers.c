@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/hazard.h"
 #include "gen/isa.h"
 #include "gen/pass.h"
 
@@ -27,6 +28,7 @@ struct alloc {
     int n_spans, cap_spans;
     int *first; /* spans of dword c: first[c] .. first[c + 1] - 1 */
     int slots;
+    bool spread;     /* keep registers back while reusing them would cost wait states */
     int *block_slot; /* slot of a block's first instruction */
     int *end, *born; /* of a dword, while a block is walked: slot it is alive to (-1: dead),
                         earliest write */
@@ -76,27 +78,39 @@ static bool reads_dword(const struct program *p, const struct touch *t, int n, u
     return false;
 }
 
-static bool walk_writes(struct alloc *a, const struct block *b, int i, int base,
-                        const struct touch *t, int n)
+/* The slot up to which a touch's registers are kept back. */
+static int kept_back(const struct alloc *a, const struct block *b, int i, int base,
+                     const struct hazard_facts *f, int touch)
 {
-    const struct op_info *info = op_info(b->instrs[i].op);
-    bool early = info->flags & FLAG_EARLY;
+    int states = a->spread && f->produces ? hazard_reuse_states(a->p, f, touch) : 0;
+    int last = i + states < b->n ? i + states : b->n - 1;
+    return states ? base + 2 * last + 1 : -1;
+}
+
+static bool walk_writes(struct alloc *a, const struct block *b, int i, int base,
+                        const struct hazard_facts *f)
+{
+    bool early = f->info->flags & FLAG_EARLY;
     int count;
-    for (int k = 0; k < n; k++) {
-        if (!(t[k].access & ACC_W))
+    for (int k = 0; k < f->n; k++) {
+        const struct touch *t = &f->touch[k];
+        if (!(t->access & ACC_W))
             continue;
-        uint32_t first = live_dwords(a->p, &t[k], &count);
+        uint32_t first = live_dwords(a->p, t, &count);
+        int kept = kept_back(a, b, i, base, f, k);
         for (uint32_t c = first; c < first + (uint32_t)count; c++) {
             /* an accumulator, read and written in place, is no clash with itself */
-            int slot = base + 2 * i + !(early && !reads_dword(a->p, t, n, c));
+            int slot = base + 2 * i + !(early && !reads_dword(a->p, f->touch, f->n, c));
             int to = a->end[c];
             if (to < 0) {
                 to = base + 2 * i + 1;
-                if (info->flags & FLAG_LOAD)
+                if (f->info->flags & FLAG_LOAD)
                     to = load_settles(a, b, i, base);
             }
+            if (to < kept)
+                to = kept;
             a->born[c] = slot;
-            if (t[k].access & ACC_R) {
+            if (t->access & ACC_R) {
                 a->end[c] = to; /* goes on upwards */
             } else {
                 if (!add_span(a, c, slot, to))
@@ -108,10 +122,26 @@ static bool walk_writes(struct alloc *a, const struct block *b, int i, int base,
     return true;
 }
 
+static void walk_reads(struct alloc *a, const struct block *b, int i, int base,
+                       const struct hazard_facts *f)
+{
+    int count;
+    for (int k = 0; k < f->n; k++) {
+        if (!(f->touch[k].access & ACC_R))
+            continue;
+        uint32_t first = live_dwords(a->p, &f->touch[k], &count);
+        int kept = kept_back(a, b, i, base, f, k);
+        int to = kept > base + 2 * i ? kept : base + 2 * i;
+        for (uint32_t c = first; c < first + (uint32_t)count; c++)
+            if (a->end[c] < to)
+                a->end[c] = to;
+    }
+}
+
 static bool walk_block(struct alloc *a, int index)
 {
     const struct block *b = &a->p->blocks[index];
-    int base = a->block_slot[index], last = base + 2 * b->n, count;
+    int base = a->block_slot[index], last = base + 2 * b->n;
     const uint64_t *out = live_set(a->live.live_out, &a->live, index);
     const uint64_t *reach = live_set(a->live.reach_in, &a->live, index);
     for (uint32_t c = 0; c < a->live.n_comps; c++) {
@@ -119,16 +149,11 @@ static bool walk_block(struct alloc *a, int index)
         a->born[c] = -1;
     }
     for (int i = b->n - 1; i >= 0; i--) {
-        struct touch t[MAX_TOUCHES];
-        int n = instr_touches(a->p, &b->instrs[i], false, t);
-        if (!walk_writes(a, b, i, base, t, n))
+        struct hazard_facts f;
+        hazard_facts_make(a->p, &b->instrs[i], false, &f);
+        if (!walk_writes(a, b, i, base, &f))
             return false;
-        for (int k = 0; k < n; k++) {
-            uint32_t first = live_dwords(a->p, &t[k], &count);
-            for (uint32_t c = first; c < first + (uint32_t)count; c++)
-                if ((t[k].access & ACC_R) && a->end[c] < 0)
-                    a->end[c] = base + 2 * i;
-        }
+        walk_reads(a, b, i, base, &f);
     }
     for (uint32_t c = 0; c < a->live.n_comps; c++) {
         int from = live_has(reach, c) ? base : a->born[c];
@@ -196,6 +221,7 @@ static int by_comp(const void *x, const void *y)
 static int find_spans(struct alloc *a)
 {
     struct program *p = a->p;
+    a->slots = a->n_spans = 0;
     a->block_slot = arena_alloc(p->arena, (size_t)p->n_blocks * sizeof(int));
     a->end = arena_alloc(p->arena, a->live.n_comps * sizeof(int));
     a->born = arena_alloc(p->arena, a->live.n_comps * sizeof(int));
@@ -373,22 +399,34 @@ static const struct instr *instr_at(const struct alloc *a, int slot)
     return i < p->blocks[b].n ? &p->blocks[b].instrs[i] : &p->blocks[b].instrs[p->blocks[b].n - 1];
 }
 
-static int allocate(struct alloc *a, enum val_kind kind, int limit, int *used, int *peak)
+static int out_of_registers(const struct alloc *a, enum val_kind kind, int limit, int peak,
+                            int slot)
 {
-    int slot, ok = 0;
-    *peak = find_peak(a, kind, &slot);
-    for (int by_start = 0; by_start < 2 && ok == 0; by_start++)
-        ok = place_all(a, kind, limit, by_start, used);
-    if (ok < 0)
-        return fail(a, "out of memory");
-    if (ok)
-        return 0;
     const struct instr *in = instr_at(a, slot);
     snprintf(a->err, a->err_size,
              "stage %s: out of %s: %d dwords are alive at %s:%d (%s), %d registers to hold them",
-             a->p->stages[in->stage], kind == VAL_V ? "VGPRs" : "SGPRs", *peak, in->file, in->line,
+             a->p->stages[in->stage], kind == VAL_V ? "VGPRs" : "SGPRs", peak, in->file, in->line,
              op_info(in->op)->name, limit);
     return -1;
+}
+
+/* One kind of register: kept back where that costs wait states, then not; both orders. */
+static int allocate(struct alloc *a, enum val_kind kind, int limit, int *used, int *peak)
+{
+    int slot = 0, ok = 0;
+    for (int way = 0; way < 4 && ok == 0; way++) {
+        a->spread = way < 2;
+        if (find_spans(a))
+            return -1;
+        ok = place_all(a, kind, limit, way % 2, used);
+    }
+    if (ok < 0)
+        return fail(a, "out of memory");
+    a->spread = false;
+    if (find_spans(a))
+        return -1;
+    *peak = find_peak(a, kind, &slot);
+    return ok ? 0 : out_of_registers(a, kind, limit, *peak, slot);
 }
 
 int pass_registers(struct program *p, char *err, size_t err_size)
@@ -396,9 +434,7 @@ int pass_registers(struct program *p, char *err, size_t err_size)
     struct alloc a = {.p = p, .err = err, .err_size = err_size};
     if (!liveness_make(p, &a.live))
         return fail(&a, "out of memory");
-    if (check_reads(&a) || find_spans(&a))
-        return -1;
-    if (allocate(&a, VAL_V, p->max_vgprs, &p->vgprs, &p->peak_vgprs) ||
+    if (check_reads(&a) || allocate(&a, VAL_V, p->max_vgprs, &p->vgprs, &p->peak_vgprs) ||
         allocate(&a, VAL_S, p->max_sgprs, &p->sgprs, &p->peak_sgprs))
         return -1;
     return 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The wait states that the hardware does not keep by itself: a row per hazard, data only. */
-#ifndef GEN_HAZARD_TABLE_H
-#define GEN_HAZARD_TABLE_H
+#ifndef GEN_HAZARD_H
+#define GEN_HAZARD_H
 
 #include "gen/isa.h"
+#include "gen/program.h"
 
 /* What an operand is to its instruction; rows name them on both sides. */
 enum role {
@@ -51,5 +52,28 @@ enum { HAZARD_942 = 1, HAZARD_950 = 2, HAZARD_ANY = 3, HAZARD_LONGEST = 20 };
 
 extern const struct hazard hazards[];
 extern const int hazard_count;
+
+/* ---- instructions against the rows (hazard.c) */
+
+/* An instruction's registers with their roles, worked out once. */
+struct hazard_facts {
+    const struct instr *in;
+    const struct op_info *info;
+    int n;
+    struct touch touch[MAX_TOUCHES];
+    uint32_t role[MAX_TOUCHES];
+    uint32_t hwreg; /* roles without a register */
+    bool produces;  /* some row has it as a producer */
+};
+
+/* `physical`: by allocated registers, else by virtual dwords. */
+void hazard_facts_make(const struct program *p, const struct instr *in, bool physical,
+                       struct hazard_facts *f);
+/* Wait states that b needs behind a. */
+int hazard_states(const struct program *p, const struct hazard_facts *a,
+                  const struct hazard_facts *b);
+/* Wait states before another instruction may write the registers of a touch: what reusing them at
+ * once would cost. */
+int hazard_reuse_states(const struct program *p, const struct hazard_facts *f, int touch);
 
 #endif
