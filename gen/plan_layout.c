@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gen/plan_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PAD = 16,     /* LDS rows of 16-byte reads: a row's banks shift by four */
+    CODE_PAD = 4, /* LDS rows of scale codes */
+    PAIR = 8,     /* a tagged pair */
+    LDS_ALIGN = 16,
+    RED_EXTRA = 256, /* behind a GEMV's sums: what qkv's norms reduce through */
+};
+
+const char *const arg_kind_names[] = {"pointer", "i32", "i64", "f32"};
+
+static int64_t align_up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static void add_region(struct plan_region *regions, int *n, int64_t *end, int64_t align,
+                       const char *name, int64_t size)
+{
+    int64_t at = align_up(*end, align);
+    regions[(*n)++] = (struct plan_region){.name = name, .offset = at, .size = size};
+    *end = at + size;
+}
+
+/* ---- LDS */
+
+static void lds_add(struct plan *p, int64_t *end, const char *name, int64_t size)
+{
+    add_region(p->lds, &p->n_lds, end, LDS_ALIGN, name, size);
+}
+
+static int tile_rows(const struct plan *p, int tile_tokens)
+{
+    return p->s < tile_tokens ? p->s : tile_tokens;
+}
+
+static int64_t lds_front(struct plan *p)
+{
+    int rows = tile_rows(p, TILE);
+    int64_t end = 0;
+    lds_add(p, &end, "red", (int64_t)p->wqb.tiles * RED_BYTES + RED_EXTRA);
+    lds_add(p, &end, "qxl", (int64_t)rows * p->qxl_row);
+    lds_add(p, &end, "qxsl", (int64_t)rows * p->qxsl_row);
+    lds_add(p, &end, "xl", (int64_t)rows * p->xl_row);
+    lds_add(p, &end, "xsl", (int64_t)rows * p->xsl_row);
+    return end;
+}
+
+/* The GEMVs' rows, for passes of `tokens`. */
+static int64_t lds_gemv_bytes(const struct plan *p, int tokens)
+{
+    return (int64_t)most(p->woa.tiles, p->wob.tiles) * RED_BYTES +
+           align_up((int64_t)tokens * p->ol_row, LDS_ALIGN) + (int64_t)tokens * p->osl_row;
+}
+
+static int64_t lds_back(struct plan *p)
+{
+    /* the split's members and the GEMVs' lie over each other: one at a time */
+    int64_t split = 0, gemv = 0;
+    lds_add(p, &split, "q", (int64_t)p->unit_heads * p->ql_row);
+    lds_add(p, &split, "raw", (int64_t)p->chunk * p->raw_row);
+    lds_add(p, &split, "p", (int64_t)p->unit_heads * p->p_row);
+    lds_add(p, &split, "st", (int64_t)2 * p->unit_heads * p->key_tiles * 4);
+    int rows = tile_rows(p, p->wob.tile_tokens);
+    lds_add(p, &gemv, "red", (int64_t)most(p->woa.tiles, p->wob.tiles) * RED_BYTES);
+    lds_add(p, &gemv, "xl", (int64_t)rows * p->ol_row);
+    lds_add(p, &gemv, "xsl", (int64_t)rows * p->osl_row);
+    return split > gemv ? split : gemv;
+}
+
+static int make_lds(struct plan *p, char *err, size_t err_size)
+{
+    int64_t bytes = p->key.kernel == COGEN_FRONT ? lds_front(p) : lds_back(p);
+    if (bytes > p->arch->lds_bytes) {
+        snprintf(err, err_size,
+                 "%s: %lld bytes of LDS are needed and %s has %d: a larger tp would fit", p->name,
+                 (long long)bytes, p->arch->name, p->arch->lds_bytes);
+        return -1;
+    }
+    p->lds_bytes = (int)align_up(bytes, p->arch->lds_granule);
+    return 0;
+}
+
+/* ---- scratch: one layout for both kernels of a layer. Every region starts a line, and what one
+ * flag publishes is padded to lines or read at device scope. */
+
+static void make_scratch(struct plan *p)
+{
+    int64_t s = p->s, end = 0, units = s * p->n_chunks;
+    const struct plan_region regions[] = {
+        {.name = "x8",    .size = s * p->hidden                 },
+        {.name = "x8s",   .size = s * 2 * p->x8s_half           },
+        {.name = "xrdy",  .size = s * 2 * PAIR                  },
+        {.name = "qkvp",  .size = 2 * s * p->qkv_rows * PAIR    },
+        {.name = "qx8",   .size = s * p->q_rank                 },
+        {.name = "qx8s",  .size = s * p->qx8s_row               },
+        {.name = "qrdy",  .size = s * PAIR                      },
+        {.name = "ktrdy", .size = s * PAIR                      },
+        {.name = "part",  .size = units * p->h * HEAD_DIM * 2   },
+        {.name = "pstat", .size = units * p->h * 2 * 4          },
+        {.name = "srdy",  .size = units * p->head_blocks * PAIR },
+        {.name = "xo",    .size = s * p->q_rows                 },
+        {.name = "xos",   .size = s * (p->q_rows / 32)          },
+        {.name = "crdy",  .size = s * (p->h / COMB_HEADS) * PAIR},
+        {.name = "x8b",   .size = s * p->o_rows                 },
+        {.name = "x8bs",  .size = s * (p->o_rows / 32)          },
+        {.name = "ardy",  .size = (int64_t)p->woa_tasks * PAIR  },
+    };
+    for (size_t i = 0; i < sizeof regions / sizeof regions[0]; i++)
+        add_region(p->scratch, &p->n_scratch, &end, LINE, regions[i].name, regions[i].size);
+    p->scratch_bytes = align_up(end, LINE);
+}
+
+/* ---- kernarg: the specification's arguments in its order */
+
+enum { ARGS_X = 1, ARGS_X8 = 2, ARGS_KT_FRONT = 4, ARGS_KT_BACK = 8, ARGS_ALWAYS = 16 };
+
+struct arg_row {
+    const char *name;
+    enum arg_kind kind;
+    bool written;
+    int when; /* any of these conditions */
+};
+
+static const struct arg_row front_args[] = {
+    {"x",          ARG_POINTER, false, ARGS_X       },
+    {"x_stride",   ARG_I32,     false, ARGS_X       },
+    {"wqkv",       ARG_POINTER, false, ARGS_ALWAYS  },
+    {"wqkv_s",     ARG_POINTER, false, ARGS_ALWAYS  },
+    {"qn_w",       ARG_POINTER, false, ARGS_ALWAYS  },
+    {"kvn_w",      ARG_POINTER, false, ARGS_ALWAYS  },
+    {"wqb",        ARG_POINTER, false, ARGS_ALWAYS  },
+    {"wqb_s",      ARG_POINTER, false, ARGS_ALWAYS  },
+    {"cos_sin",    ARG_POINTER, false, ARGS_ALWAYS  },
+    {"pos",        ARG_POINTER, false, ARGS_ALWAYS  },
+    {"slot",       ARG_POINTER, false, ARGS_ALWAYS  },
+    {"swa",        ARG_POINTER, true,  ARGS_ALWAYS  },
+    {"swa_stride", ARG_I64,     false, ARGS_ALWAYS  },
+    {"swa_block",  ARG_I32,     false, ARGS_ALWAYS  },
+    {"q",          ARG_POINTER, true,  ARGS_ALWAYS  },
+    {"qr_out",     ARG_POINTER, true,  ARGS_ALWAYS  },
+    {"swa_idx",    ARG_POINTER, false, ARGS_KT_FRONT},
+    {"swa_lens",   ARG_POINTER, false, ARGS_KT_FRONT},
+    {"comp_block", ARG_I32,     false, ARGS_KT_FRONT},
+    {"comp_bt",    ARG_POINTER, false, ARGS_KT_FRONT},
+    {"bt_stride",  ARG_I32,     false, ARGS_KT_FRONT},
+    {"topk",       ARG_POINTER, false, ARGS_KT_FRONT},
+    {"t2r",        ARG_POINTER, false, ARGS_KT_FRONT},
+    {"kt",         ARG_POINTER, true,  ARGS_KT_FRONT},
+    {"klen",       ARG_POINTER, true,  ARGS_KT_FRONT},
+    {"scratch",    ARG_POINTER, true,  ARGS_ALWAYS  },
+    {"epoch",      ARG_POINTER, false, ARGS_ALWAYS  },
+    {"tl",         ARG_POINTER, true,  ARGS_ALWAYS  },
+};
+
+static const struct arg_row back_args[] = {
+    {"q",           ARG_POINTER, false, ARGS_ALWAYS },
+    {"kt",          ARG_POINTER, true,  ARGS_ALWAYS },
+    {"klen",        ARG_POINTER, true,  ARGS_ALWAYS },
+    {"swa_idx",     ARG_POINTER, false, ARGS_KT_BACK},
+    {"swa_lens",    ARG_POINTER, false, ARGS_KT_BACK},
+    {"comp_bt",     ARG_POINTER, false, ARGS_KT_BACK},
+    {"bt_stride",   ARG_I32,     false, ARGS_KT_BACK},
+    {"topk",        ARG_POINTER, false, ARGS_KT_BACK},
+    {"t2r",         ARG_POINTER, false, ARGS_KT_BACK},
+    {"swa",         ARG_POINTER, false, ARGS_ALWAYS },
+    {"swa_stride",  ARG_I64,     false, ARGS_ALWAYS },
+    {"swa_block",   ARG_I32,     false, ARGS_ALWAYS },
+    {"comp",        ARG_POINTER, false, ARGS_ALWAYS },
+    {"comp_stride", ARG_I64,     false, ARGS_ALWAYS },
+    {"comp_block",  ARG_I32,     false, ARGS_ALWAYS },
+    {"zrec",        ARG_POINTER, false, ARGS_ALWAYS },
+    {"qk_scale",    ARG_F32,     false, ARGS_ALWAYS },
+    {"sink",        ARG_POINTER, false, ARGS_ALWAYS },
+    {"cos_sin",     ARG_POINTER, false, ARGS_ALWAYS },
+    {"pos",         ARG_POINTER, false, ARGS_ALWAYS },
+    {"slot",        ARG_POINTER, false, ARGS_ALWAYS },
+    {"woa",         ARG_POINTER, false, ARGS_ALWAYS },
+    {"woa_s",       ARG_POINTER, false, ARGS_ALWAYS },
+    {"wob",         ARG_POINTER, false, ARGS_ALWAYS },
+    {"wob_s",       ARG_POINTER, false, ARGS_ALWAYS },
+    {"out",         ARG_POINTER, true,  ARGS_ALWAYS },
+    {"out_stride",  ARG_I32,     false, ARGS_ALWAYS },
+    {"scratch",     ARG_POINTER, true,  ARGS_ALWAYS },
+    {"epoch",       ARG_POINTER, true,  ARGS_ALWAYS },
+    {"tl",          ARG_POINTER, true,  ARGS_ALWAYS },
+};
+
+static int conditions(const struct cogen_key *key)
+{
+    int when = ARGS_ALWAYS | (key->x == COGEN_X_BF16 ? ARGS_X : ARGS_X8);
+    if (key->keys == COGEN_KEYS_FRONT)
+        when |= ARGS_KT_FRONT;
+    if (key->keys == COGEN_KEYS_BACK)
+        when |= ARGS_KT_BACK;
+    return when;
+}
+
+static void make_args(struct plan *p)
+{
+    bool front = p->key.kernel == COGEN_FRONT;
+    const struct arg_row *rows = front ? front_args : back_args;
+    size_t n =
+        front ? sizeof front_args / sizeof front_args[0] : sizeof back_args / sizeof back_args[0];
+    int when = conditions(&p->key), end = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(rows[i].when & when))
+            continue;
+        int size = rows[i].kind == ARG_POINTER || rows[i].kind == ARG_I64 ? 8 : 4;
+        end = (int)align_up(end, size);
+        bool table = strcmp(rows[i].name, "kt") == 0 || strcmp(rows[i].name, "klen") == 0;
+        p->args[p->n_args++] = (struct plan_arg){
+            .name = rows[i].name,
+            .kind = rows[i].kind,
+            .written = rows[i].written && (front || !table || (when & ARGS_KT_BACK)),
+            .offset = end,
+            .size = size,
+        };
+        end += size;
+    }
+    p->kernarg_size = (int)align_up(end, 8);
+}
+
+/* ---- row strides */
+
+static void make_rows(struct plan *p)
+{
+    p->x8s_half = (int)align_up(p->k_half / 32, LINE);
+    p->qx8s_row = (int)align_up(p->q_rank / 32, LINE);
+    p->xl_row = p->k_half + PAD;
+    p->xsl_row = p->k_half / 32 + CODE_PAD;
+    p->qxl_row = p->q_rank + PAD;
+    p->qxsl_row = p->q_rank / 32 + CODE_PAD;
+    int longest = most(p->group_k, p->o_rows);
+    p->ol_row = longest + PAD;
+    p->osl_row = longest / 32 + CODE_PAD;
+    p->ql_row = HEAD_DIM * 2 + PAD;
+    p->raw_row = REC_BYTES;
+    p->p_row = p->chunk * 2 + PAD;
+}
+
+/* Passes of 16 tokens in wo_a and wo_b, or of 8 where rows of 16 do not fit LDS. */
+static void make_wob_tiles(struct plan *p)
+{
+    int size = lds_gemv_bytes(p, TILE) <= p->arch->lds_bytes ? TILE : TILE / 2;
+    p->woa.tile_tokens = p->wob.tile_tokens = size;
+    for (int t = 0; t < p->s; t += size)
+        p->wob_tiles[p->wob_n_tiles++] = (struct token_tile){t, p->s - t < size ? p->s - t : size};
+}
+
+int plan_layout(struct plan *plan, char *err, size_t err_size)
+{
+    make_rows(plan);
+    make_wob_tiles(plan);
+    make_args(plan);
+    make_scratch(plan);
+    return make_lds(plan, err, err_size);
+}
+
+/* ---- look-ups */
+
+static const struct plan_region *find(const struct plan_region *regions, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(regions[i].name, name) == 0)
+            return &regions[i];
+    return NULL;
+}
+
+const struct plan_region *plan_lds(const struct plan *plan, const char *name)
+{
+    return find(plan->lds, plan->n_lds, name);
+}
+
+const struct plan_region *plan_scratch(const struct plan *plan, const char *name)
+{
+    return find(plan->scratch, plan->n_scratch, name);
+}
+
+const struct plan_arg *plan_find_arg(const struct plan *plan, const char *name)
+{
+    for (int i = 0; i < plan->n_args; i++)
+        if (strcmp(plan->args[i].name, name) == 0)
+            return &plan->args[i];
+    return NULL;
+}
+
+uint64_t plan_args_digest(const struct plan *plan)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < plan->n_args; i++) {
+        const struct plan_arg *a = &plan->args[i];
+        char row[96];
+        int n = snprintf(row, sizeof row, "%s:%d:%d:%s\n", a->name, a->offset, a->size,
+                         arg_kind_names[a->kind]);
+        for (int c = 0; c < n; c++)
+            hash = (hash ^ (unsigned char)row[c]) * 0x100000001b3u;
+    }
+    return hash;
+}
