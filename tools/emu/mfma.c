@@ -25,14 +25,18 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum { MAX_K = 128, BLOCK = 32 };
 
-/* An operand split for the integer sums: value = sig * 2^(exp - fraction bits). */
+/* An operand split for the integer sums: value = sig * 2^(exp - mantissa bits); A's sig is lifted
+ * so that a product of both has 24 fraction bits. */
 struct split {
     _Alignas(64) int32_t sig[MFMA_PLANES][EMU_LANES];
     _Alignas(64) int32_t exp[MFMA_PLANES][EMU_LANES];
-    int fraction;
     int top;      /* the largest exponent */
     bool special; /* an Inf or a NaN among the elements */
 };
@@ -85,7 +89,7 @@ static inline uint32_t code_of(uint32_t raw, bool xf32)
 }
 
 EMU_CLONES static void split_planes(const struct mfma_codes *codes, unsigned planes, bool xf32,
-                                    struct numeric_format f, struct split *out)
+                                    struct numeric_format f, unsigned lift, struct split *out)
 {
     int32_t top = -1000;
     uint32_t special = 0;
@@ -99,6 +103,7 @@ EMU_CLONES static void split_planes(const struct mfma_codes *codes, unsigned pla
             int32_t sig = (int32_t)(mantissa | (exponent != 0 ? 1U << f.mbits : 0));
             int32_t exp = (int32_t)(exponent != 0 ? exponent : 1) - f.bias;
             exp = sig == 0 ? -126 : exp;
+            sig = (int32_t)((uint32_t)sig << lift);
             out->sig[e][l] = (code & f.sign_bit) != 0 ? -sig : sig;
             out->exp[e][l] = exp;
             top = exp > top ? exp : top;
@@ -106,7 +111,6 @@ EMU_CLONES static void split_planes(const struct mfma_codes *codes, unsigned pla
             special |= bad;
         }
     }
-    out->fraction = f.mbits;
     out->top = top;
     out->special = f.special != NUMERIC_FINITE && special != 0;
 }
@@ -139,44 +143,89 @@ static unsigned first_lane(const struct mfma_shape *s, const struct mfma_order *
     return o->group[k] * (unsigned)s->m * s->blocks + block * s->m;
 }
 
-/* What a block's sums read: for each k, scalars of A's row and columns of B. */
+/* What a block's sums read: for each k, A's rows (element `row` of each is used) and B's columns.
+ */
 struct strip {
-    int32_t a_sig[MAX_K], a_exp[MAX_K];
+    const int32_t *a_sig[MAX_K], *a_exp[MAX_K];
     const int32_t *b_sig[MAX_K], *b_exp[MAX_K];
+    unsigned row;
 };
 
 /*
  * Sum of products k = from, from + step, ... (count of them) for n columns: sum in units of 2^-24,
  * its exponent in top.
  */
-static inline __attribute__((always_inline)) void group_sum(const struct strip *s, unsigned from,
-                                                            unsigned step, unsigned count,
-                                                            const int n, int32_t *sum, int32_t *top)
+static void group_sum_plain(const struct strip *s, unsigned from, unsigned step, unsigned count,
+                            int n, int32_t *sum, int32_t *top)
 {
     for (int j = 0; j < n; j++) {
-        sum[j] = 0;
-        top[j] = -100000;
+        int32_t high = -100000, total = 0;
+        for (unsigned i = 0, k = from; i < count; i++, k += step) {
+            int32_t e = s->a_exp[k][s->row] + s->b_exp[k][j];
+            high = e > high ? e : high;
+        }
+        for (unsigned i = 0, k = from; i < count; i++, k += step) {
+            int32_t product = s->a_sig[k][s->row] * s->b_sig[k][j];
+            int32_t shift = high - s->a_exp[k][s->row] - s->b_exp[k][j];
+            int32_t cut = (int32_t)((uint32_t)abs(product) >> (shift > 31 ? 31 : shift));
+            total += product < 0 ? -cut : cut;
+        }
+        sum[j] = total;
+        top[j] = high;
+    }
+}
+
+#if defined(__x86_64__)
+/* Sixteen columns from column `at` on; the same integers as group_sum_plain. */
+__attribute__((target("avx2"))) static void group_sum_avx2(const struct strip *s, unsigned from,
+                                                           unsigned step, unsigned count, int at,
+                                                           int32_t *sum, int32_t *top)
+{
+    __m256i high[2], total[2];
+    unsigned row = s->row;
+    for (int c = 0; c < 2; c++) {
+        high[c] = _mm256_set1_epi32(-100000);
+        total[c] = _mm256_setzero_si256();
     }
     for (unsigned i = 0, k = from; i < count; i++, k += step) {
-        const int32_t *be = s->b_exp[k];
-        int32_t ae = s->a_exp[k];
-        for (int j = 0; j < n; j++) {
-            int32_t e = ae + be[j];
-            top[j] = e > top[j] ? e : top[j];
+        const int32_t *be = s->b_exp[k] + at;
+        __m256i ae = _mm256_set1_epi32(s->a_exp[k][row]);
+        for (int c = 0; c < 2; c++) {
+            __m256i e = _mm256_loadu_si256((const __m256i_u *)(be + 8 * c));
+            high[c] = _mm256_max_epi32(high[c], _mm256_add_epi32(e, ae));
         }
     }
     for (unsigned i = 0, k = from; i < count; i++, k += step) {
-        const int32_t *be = s->b_exp[k], *bs = s->b_sig[k];
-        int32_t ae = s->a_exp[k], as = s->a_sig[k];
-        for (int j = 0; j < n; j++) {
-            int32_t product = as * bs[j];
-            int32_t shift = top[j] - ae - be[j];
-            shift = shift > 31 ? 31 : shift;
-            int32_t sign = product >> 31;
-            uint32_t magnitude = (uint32_t)((product ^ sign) - sign) >> shift;
-            sum[j] += ((int32_t)magnitude ^ sign) - sign;
+        const int32_t *be = s->b_exp[k] + at, *bs = s->b_sig[k] + at;
+        __m256i ae = _mm256_set1_epi32(s->a_exp[k][row]), as = _mm256_set1_epi32(s->a_sig[k][row]);
+        for (int c = 0; c < 2; c++) {
+            __m256i e = _mm256_loadu_si256((const __m256i_u *)(be + 8 * c));
+            __m256i b = _mm256_loadu_si256((const __m256i_u *)(bs + 8 * c));
+            __m256i product = _mm256_mullo_epi32(b, as);
+            __m256i shift = _mm256_sub_epi32(_mm256_sub_epi32(high[c], ae), e);
+            __m256i cut = _mm256_srlv_epi32(_mm256_abs_epi32(product), shift); /* 0 from 32 on */
+            total[c] = _mm256_add_epi32(total[c], _mm256_sign_epi32(cut, product));
         }
     }
+    for (int c = 0; c < 2; c++) {
+        _mm256_storeu_si256((__m256i_u *)(sum + 8 * c), total[c]);
+        _mm256_storeu_si256((__m256i_u *)(top + 8 * c), high[c]);
+    }
+}
+#endif
+
+static void group_sum(const struct strip *s, unsigned from, unsigned step, unsigned count, int n,
+                      int32_t *sum, int32_t *top)
+{
+#if defined(__x86_64__)
+    if (n >= 16 && __builtin_cpu_supports("avx2")) {
+        for (int j = 0; j < n; j += 16) {
+            group_sum_avx2(s, from, step, count, j, sum + j, top + j);
+        }
+        return;
+    }
+#endif
+    group_sum_plain(s, from, step, count, n, sum, top);
 }
 
 /* Joins the odd sum to the even one. */
@@ -211,6 +260,40 @@ add_group(const int n, const int32_t *sum, const int32_t *top, bool split, bool 
     }
 }
 
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static inline __m256d pow2_avx2(__m128i exponent)
+{
+    __m256i biased = _mm256_cvtepi32_epi64(_mm_add_epi32(exponent, _mm_set1_epi32(1023)));
+    return _mm256_castsi256_pd(_mm256_slli_epi64(biased, 52));
+}
+
+/* add_group without the limit, four columns at a time: the same operations in the same order. */
+__attribute__((target("avx2"))) static void
+add_group_avx2(int n, const int32_t *sum, const int32_t *top, bool split, float *acc)
+{
+    for (int j = 0; j < n; j += 4) {
+        __m128 c = _mm_loadu_ps(acc + j);
+        __m128i e = _mm_loadu_si128((const __m128i_u *)(top + j));
+        __m128i ec = _mm_srli_epi32(_mm_slli_epi32(_mm_castps_si128(c), 1), 24);
+        ec = _mm_sub_epi32(_mm_max_epi32(ec, _mm_set1_epi32(1)), _mm_set1_epi32(127));
+        __m128i high = _mm_max_epi32(e, ec);
+        __m256d s = _mm256_cvtepi32_pd(_mm_loadu_si128((const __m128i_u *)(sum + j)));
+        __m128i down = _mm_add_epi32(_mm_sub_epi32(e, high), _mm_set1_epi32(7));
+        s = _mm256_floor_pd(_mm256_mul_pd(s, pow2_avx2(down)));
+        __m256d cut =
+            _mm256_mul_pd(_mm256_cvtps_pd(c), pow2_avx2(_mm_sub_epi32(_mm_set1_epi32(24), high)));
+        cut = _mm256_floor_pd(cut);
+        if (split) {
+            __m128i lost = _mm_cmplt_epi32(ec, _mm_sub_epi32(high, _mm_set1_epi32(25)));
+            cut = _mm256_andnot_pd(_mm256_castsi256_pd(_mm256_cvtepi32_epi64(lost)), cut);
+        }
+        __m256d total = _mm256_add_pd(s, _mm256_mul_pd(cut, _mm256_set1_pd(128.0)));
+        total = _mm256_mul_pd(total, pow2_avx2(_mm_sub_epi32(high, _mm_set1_epi32(31))));
+        _mm_storeu_ps(acc + j, _mm256_cvtpd_ps(total));
+    }
+}
+#endif
+
 struct scales {
     int a[4];            /* of the row, by 32-block, unbiased */
     const int32_t *b[4]; /* of the columns */
@@ -238,6 +321,12 @@ static inline __attribute__((always_inline)) void model_row(const struct mfma_sh
                 top[j] += sa + sb[j];
             }
         }
+#if defined(__x86_64__)
+        if (n >= 4 && !limit && __builtin_cpu_supports("avx2")) {
+            add_group_avx2(n, sum, top, shape->split, acc);
+            continue;
+        }
+#endif
         add_group(n, sum, top, shape->split, limit, acc);
     }
 }
@@ -350,7 +439,7 @@ static float special_output(const struct job *job, const struct strip *strip, co
         }
         struct mfma_shape one = *shape;
         one.k = (uint8_t)group;
-        struct strip part = {0};
+        struct strip part = {.row = strip->row};
         for (unsigned i = 0; i < group; i++) {
             part.a_sig[i] = strip->a_sig[k + i];
             part.a_exp[i] = strip->a_exp[k + i];
@@ -393,7 +482,7 @@ static void run_block(struct job *job, const struct scale_rows *scale_rows, unsi
     const uint32_t *c_rows = s->sparse ? alu->dst : alu->src[2];
     bool limit = (alu->mode & EMU_MODE_OVFL) != 0;
     bool values = alu->precise || job->special;
-    unsigned m = s->m, shift = (unsigned)(24 - job->sa.fraction - job->sb.fraction);
+    unsigned m = s->m;
     struct strip strip;
     float va[MAX_K];
     const float *vb[MAX_K] = {NULL};
@@ -404,6 +493,8 @@ static void run_block(struct job *job, const struct scale_rows *scale_rows, unsi
         strip.b_exp[k] = &job->sb.exp[plane][lane];
         vb[k] = &job->vb[plane][lane];
         a_lane[k] = first_lane(s, &job->a.order, k, a_block);
+        strip.a_sig[k] = &job->sa.sig[job->a.order.plane[k]][a_lane[k]];
+        strip.a_exp[k] = &job->sa.exp[job->a.order.plane[k]][a_lane[k]];
     }
     struct scales scales = {0};
     for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
@@ -414,11 +505,9 @@ static void run_block(struct job *job, const struct scale_rows *scale_rows, unsi
         uint32_t *d = alu->dst + place.reg * EMU_LANES + place.lane;
         float acc[32];
         memcpy(acc, c_rows + place.reg * EMU_LANES + place.lane, m * sizeof *acc);
-        for (unsigned k = 0; k < s->k; k++) {
-            unsigned plane = job->a.order.plane[k], lane = a_lane[k] + i;
-            strip.a_sig[k] = (int32_t)((uint32_t)job->sa.sig[plane][lane] << shift);
-            strip.a_exp[k] = job->sa.exp[plane][lane];
-            va[k] = values ? job->va[plane][lane] : 0.0F;
+        strip.row = i;
+        for (unsigned k = 0; values && k < s->k; k++) {
+            va[k] = job->va[job->a.order.plane[k]][a_lane[k] + i];
         }
         bool nan_row = false;
         for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
@@ -480,10 +569,10 @@ void mfma_float(struct emu_alu *alu, const struct mfma_shape *shape)
     }
     mfma_unpack(alu->src[1], job.b.type, planes, by_format ? 0 : alu->blgp, &job.b.codes);
     bool fnuz = alu->fnuz;
-    split_planes(&job.a.codes, planes, job.a.type == MFMA_XF32, format_of(job.a.type, fnuz),
-                 &job.sa);
-    split_planes(&job.b.codes, planes, job.b.type == MFMA_XF32, format_of(job.b.type, fnuz),
-                 &job.sb);
+    struct numeric_format fa = format_of(job.a.type, fnuz), fb = format_of(job.b.type, fnuz);
+    unsigned lift = (unsigned)(24 - fa.mbits - fb.mbits);
+    split_planes(&job.a.codes, planes, job.a.type == MFMA_XF32, fa, lift, &job.sa);
+    split_planes(&job.b.codes, planes, job.b.type == MFMA_XF32, fb, 0, &job.sb);
     job.special = job.sa.special || job.sb.special || job.sa.top + job.sb.top >= 127;
     if (job.special || alu->precise) {
         value_planes(&job.a, planes, fnuz, job.va);
