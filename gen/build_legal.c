@@ -21,9 +21,9 @@ static bool is_scalar(const Val *v)
 }
 
 /* First and last source of a VOP1, VOP2, VOPC or VOP3 row that is not a lane mask. */
-static int first_source(const struct op_info *info)
+static unsigned first_source(const struct op_info *info)
 {
-    int i = 0;
+    unsigned i = 0;
     while (i < info->n && (info->operands[i].access & ACC_W))
         i++;
     return i;
@@ -32,7 +32,7 @@ static int first_source(const struct op_info *info)
 bool instr_needs_e64(const struct instr *in)
 {
     const struct op_info *info = op_info(in->op);
-    int src = first_source(info);
+    unsigned src = first_source(info);
     for (int i = 0; i < in->n; i++)
         if (in->operands[i].neg || in->operands[i].abs)
             return true;
@@ -90,7 +90,7 @@ static bool same_register(const Val *a, const Val *b)
 
 static void swap_sources(struct instr *in, const struct op_info *info)
 {
-    int src = first_source(info);
+    unsigned src = first_source(info);
     Val *a = &in->operands[src], *c = &in->operands[src + 1];
     if (info->swap == OP_none || c->kind == VAL_V || a->kind != VAL_V)
         return;
@@ -108,7 +108,7 @@ static void one_scalar(Builder *b, struct instr *in, const struct op_info *info,
     for (int i = 0; i < in->n; i++)
         if (info->operands[i].tag == TAG_MASK)
             *bus = &in->operands[i];
-    for (int i = first_source(info); i < in->n; i++) {
+    for (unsigned i = first_source(info); i < in->n; i++) {
         Val *v = &in->operands[i];
         if (!is_scalar(v) || !(info->operands[i].access & ACC_R) || *bus == v)
             continue;
@@ -122,10 +122,10 @@ static void one_scalar(Builder *b, struct instr *in, const struct op_info *info,
 static void vector_literals(Builder *b, struct instr *in, const struct op_info *info,
                             const Val *bus)
 {
-    int src = first_source(info);
+    unsigned src = first_source(info);
     bool e32 = has_32_bit_form(info) && !instr_needs_e64(in);
     Val held = {0};
-    for (int i = src; i < in->n; i++) {
+    for (unsigned i = src; i < in->n; i++) {
         Val *v = &in->operands[i];
         if (!needs_literal(v) || info->operands[i].tag == TAG_LITERAL)
             continue;
@@ -149,7 +149,7 @@ static void vector_literals(Builder *b, struct instr *in, const struct op_info *
 /* DPP and SDWA read VGPRs only; their mask, where there is one, is VCC. */
 static void vgpr_sources(Builder *b, struct instr *in, const struct op_info *info)
 {
-    for (int i = first_source(info); i < in->n; i++)
+    for (unsigned i = first_source(info); i < in->n; i++)
         if (info->operands[i].tag != TAG_MASK && in->operands[i].kind != VAL_V)
             to_vgpr(b, in, &in->operands[i]);
     for (int i = 1; i < in->n; i++) {

@@ -19,36 +19,39 @@ uint64_t cogen_digest(const void *data, size_t size)
     return h;
 }
 
-static int read_file(const char *path, char **data, size_t *size, char *err, size_t err_size)
+/* Reads to the end of f; NULL when that fails. The caller frees. */
+static char *read_all(FILE *f, size_t *size)
 {
-    FILE *f = fopen(path, "rb");
     char *bytes = NULL;
-    size_t n = 0, cap = 0, got = 0;
-    bool ok = f != NULL;
-    while (ok) {
+    size_t n = 0, cap = 0;
+    while (!feof(f)) {
         if (n == cap) {
             cap = cap ? cap * 2 : 1 << 16;
             char *bigger = realloc(bytes, cap);
-            ok = bigger != NULL;
-            bytes = bigger ? bigger : bytes;
-            if (!ok)
+            if (!bigger)
                 break;
+            bytes = bigger;
         }
-        got = fread(bytes + n, 1, cap - n, f);
-        n += got;
-        if (got == 0)
+        n += fread(bytes + n, 1, cap - n, f);
+        if (ferror(f))
             break;
     }
-    ok = ok && !ferror(f);
-    if (!ok) {
+    *size = n;
+    if (feof(f))
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+static int read_file(const char *path, char **data, size_t *size, char *err, size_t err_size)
+{
+    FILE *f = fopen(path, "rb");
+    *data = f ? read_all(f, size) : NULL;
+    if (!*data)
         snprintf(err, err_size, "%s: %s", path, strerror(errno));
-        free(bytes);
-    }
     if (f)
         fclose(f);
-    *data = ok ? bytes : NULL;
-    *size = n;
-    return ok ? 0 : -1;
+    return *data ? 0 : -1;
 }
 
 int cogen_manifest_kernel(struct cogen_manifest_kernel *k, const struct cogen_code *code,
@@ -126,27 +129,32 @@ static json_t *kernel_json(const struct cogen_manifest_kernel *k)
         "sgprs", k->sgprs, "workgroups", (int)WORKGROUPS, "workitems", (int)THREADS);
 }
 
+struct entry {
+    const struct cogen_manifest_kernel *kernel;
+};
+
 static int by_name(const void *x, const void *y)
 {
-    const struct cogen_manifest_kernel *const *a = x, *const *b = y;
-    return strcmp((*a)->plan.name, (*b)->plan.name);
+    const struct entry *a = x, *b = y;
+    return strcmp(a->kernel->plan.name, b->kernel->plan.name);
 }
 
 /* The kernels in order of name, or NULL and a line. The caller frees. */
-static const struct cogen_manifest_kernel **sorted(const struct cogen_manifest_kernel *kernels,
-                                                   size_t n, char *err, size_t err_size)
+static struct entry *sorted(const struct cogen_manifest_kernel *kernels, size_t n, char *err,
+                            size_t err_size)
 {
-    const struct cogen_manifest_kernel **order = malloc((n + 1) * sizeof *order);
+    struct entry *order = malloc((n + 1) * sizeof *order);
     if (!order) {
         snprintf(err, err_size, "out of memory");
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
-        order[i] = &kernels[i];
+        order[i].kernel = &kernels[i];
     qsort(order, n, sizeof *order, by_name);
     for (size_t i = 1; i < n; i++) {
-        if (strcmp(order[i - 1]->plan.name, order[i]->plan.name) == 0) {
-            snprintf(err, err_size, "kernel %s is there twice", order[i]->plan.name);
+        const char *name = order[i].kernel->plan.name;
+        if (strcmp(order[i - 1].kernel->plan.name, name) == 0) {
+            snprintf(err, err_size, "kernel %s is there twice", name);
             free(order);
             return NULL;
         }
@@ -157,13 +165,13 @@ static const struct cogen_manifest_kernel **sorted(const struct cogen_manifest_k
 int cogen_manifest_write(const char *path, const struct cogen_manifest_kernel *kernels, size_t n,
                          char *err, size_t err_size)
 {
-    const struct cogen_manifest_kernel **order = sorted(kernels, n, err, err_size);
+    struct entry *order = sorted(kernels, n, err, err_size);
     if (!order)
         return -1;
     json_t *list = json_array();
     bool ok = list != NULL;
     for (size_t i = 0; ok && i < n; i++)
-        ok = json_array_append_new(list, kernel_json(order[i])) == 0;
+        ok = json_array_append_new(list, kernel_json(order[i].kernel)) == 0;
     free(order);
     json_t *root = json_pack("{s:s, s:o}", "cogen", COGEN_VERSION, "kernels", list);
     char *text = ok && root ? json_dumps(root, JSON_INDENT(1)) : NULL;

@@ -4,25 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 
+struct saved {
+    struct instr *instrs;
+};
+
 /* The blocks' instructions as the templates gave them, should the scheduled order not fit the
  * registers. */
-static struct instr **copy_blocks(struct program *p)
+static struct saved *save_blocks(struct program *p)
 {
-    struct instr **copy = arena_alloc(p->arena, ((size_t)p->n_blocks + 1) * sizeof *copy);
+    struct saved *copy = arena_alloc(p->arena, ((size_t)p->n_blocks + 1) * sizeof *copy);
     for (int b = 0; copy && b < p->n_blocks; b++) {
-        size_t bytes = (size_t)p->blocks[b].n * sizeof **copy;
-        copy[b] = arena_alloc(p->arena, bytes + 1);
-        if (!copy[b])
+        size_t bytes = (size_t)p->blocks[b].n * sizeof *copy->instrs;
+        copy[b].instrs = arena_alloc(p->arena, bytes + 1);
+        if (!copy[b].instrs)
             return NULL;
         if (bytes)
-            memcpy(copy[b], p->blocks[b].instrs, bytes);
+            memcpy(copy[b].instrs, p->blocks[b].instrs, bytes);
     }
     return copy;
 }
 
 static int place(struct program *p, char *err, size_t err_size)
 {
-    struct instr **copy = copy_blocks(p);
+    struct saved *copy = save_blocks(p);
     if (!copy) {
         snprintf(err, err_size, "out of memory");
         return -1;
@@ -32,8 +36,7 @@ static int place(struct program *p, char *err, size_t err_size)
     if (pass_registers(p, err, err_size) == 0)
         return 0;
     for (int b = 0; b < p->n_blocks; b++)
-        if (p->blocks[b].n)
-            memcpy(p->blocks[b].instrs, copy[b], (size_t)p->blocks[b].n * sizeof **copy);
+        p->blocks[b].instrs = copy[b].instrs;
     return pass_registers(p, err, err_size);
 }
 

@@ -16,6 +16,11 @@ struct slot {
     int nops;
 };
 
+/* The instructions of a block. */
+struct row {
+    struct slot *slots;
+};
+
 struct event {
     const struct hazard_facts *producer;
     int age;
@@ -81,14 +86,14 @@ static bool run_block(struct program *p, const struct block *b, struct slot *slo
     return true;
 }
 
-static bool solve(struct program *p, struct slot **slots, struct events *at)
+static bool solve(struct program *p, struct row *rows, struct events *at)
 {
     struct events now = {0};
     for (bool changed = true; changed;) {
         changed = false;
         for (int b = 0; b < p->n_blocks; b++) {
             const struct block *block = &p->blocks[b];
-            if (!run_block(p, block, slots[b], &at[b], &now))
+            if (!run_block(p, block, rows[b].slots, &at[b], &now))
                 return false;
             for (int s = 0; s < block->n_succ; s++)
                 for (int i = 0; i < now.n; i++)
@@ -129,19 +134,19 @@ static bool write_nops(struct program *p, struct block *b, const struct slot *sl
 int pass_hazards(struct program *p, char *err, size_t err_size)
 {
     size_t n = (size_t)p->n_blocks;
-    struct slot **slots = arena_alloc(p->arena, n * sizeof *slots);
+    struct row *rows = arena_alloc(p->arena, n * sizeof *rows);
     struct events *at = arena_alloc(p->arena, n * sizeof *at);
-    bool ok = slots && at;
+    bool ok = rows && at;
     for (int b = 0; ok && b < p->n_blocks; b++) {
         const struct block *block = &p->blocks[b];
-        slots[b] = arena_alloc(p->arena, ((size_t)block->n + 1) * sizeof **slots);
-        ok = slots[b] != NULL;
+        rows[b].slots = arena_alloc(p->arena, ((size_t)block->n + 1) * sizeof *rows->slots);
+        ok = rows[b].slots != NULL;
         for (int i = 0; ok && i < block->n; i++)
-            hazard_facts_make(p, &block->instrs[i], true, &slots[b][i].facts);
+            hazard_facts_make(p, &block->instrs[i], true, &rows[b].slots[i].facts);
     }
-    ok = ok && solve(p, slots, at);
+    ok = ok && solve(p, rows, at);
     for (int b = 0; ok && b < p->n_blocks; b++)
-        ok = write_nops(p, &p->blocks[b], slots[b]);
+        ok = write_nops(p, &p->blocks[b], rows[b].slots);
     if (!ok)
         snprintf(err, err_size, "out of memory");
     return ok ? 0 : -1;
