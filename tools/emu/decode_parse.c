@@ -96,6 +96,16 @@ static bool parse_register(const char *s, struct opnd *o)
 
 static bool parse_constant(const char *s, struct opnd *o)
 {
+    /* lit(0x...): a literal whose value would also fit an inline constant. */
+    char plain[40];
+    size_t n = strlen(s);
+    if (starts(s, "lit(") && n < sizeof(plain) && s[n - 1] == ')') {
+        memcpy(plain, s + 4, n - 5);
+        plain[n - 5] = 0;
+        o->kind = OPND_IMM;
+        o->literal = true;
+        return parse_number(plain, &o->imm);
+    }
     if (parse_number(s, &o->imm)) {
         o->kind = OPND_IMM;
         o->literal = starts(s, "0x") || starts(s, "-0x");
