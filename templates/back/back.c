@@ -75,6 +75,7 @@ void back_template(Builder *b)
     split_stage(&k);
     stamp(b, "split");
     combine_stage(&k);
+    stamp(b, "combine");
     output_stages(&k);
     epoch_end(&k);
     kernel_end(b);

@@ -18,6 +18,28 @@ struct record {
     Val present;     /* S2: there is such a key */
 };
 
+/* yes in the lanes of mask, no in the others: V1 or V2 of SGPRs or VGPRs alike. */
+static Val choose(Builder *b, Val no, Val yes, Val mask)
+{
+    Val out = vreg(b, no.width);
+    for (int i = 0; i < no.width; i++)
+        emit_to(b, part(out, i, 1), v_cndmask_b32, part(no, i, 1), part(yes, i, 1), mask);
+    return out;
+}
+
+/* A lane's cache: the compressed rows' in the lanes of mask. */
+static struct cache choose_cache(struct split *s, Val compressed)
+{
+    Builder *b = s->b;
+    const struct cache *no = &s->swa, *yes = &s->comp;
+    return (struct cache){
+        choose(b, no->base, yes->base, compressed),
+        choose(b, no->stride, yes->stride, compressed),
+        {choose(b, no->block.d, yes->block.d, compressed),
+                                                  choose(b, no->block.magic, yes->block.magic, compressed)}
+    };
+}
+
 /* Slot -> record of a paged cache: (slot / block) * stride + (slot % block) * 576, codes behind the
  * block's data. */
 static struct record cache_record(struct split *s, const struct cache *cache, Val slot)
@@ -26,17 +48,10 @@ static struct record cache_record(struct split *s, const struct cache *cache, Va
     QuoRem at = div_by(b, slot, cache->block);
     Val piece = emit(b, v_lshlrev_b32, imm(4), s->g);
     Val data = mul_add(b, at.rem, REC_DATA, piece);
-    Val codes = mul_add(b, at.rem, REC_SCALES, emit(b, s_mul_i32, cache->block.d, imm(REC_DATA)));
+    Val behind = emit(b, v_mul_lo_u32, cache->block.d, mov_v(b, imm(REC_DATA)));
+    Val codes = mul_add(b, at.rem, REC_SCALES, behind);
     return (struct record){.data = lane_addr(b, cache->base, at.quo, cache->stride, data),
                            .codes = lane_addr(b, cache->base, at.quo, cache->stride, codes)};
-}
-
-/* The lanes of mask take `yes`, the others keep `v` (V2). */
-static void choose(Builder *b, Val v, Val yes, Val mask)
-{
-    Val y = is_sgpr(yes) ? mov_v(b, yes) : yes;
-    for (int i = 0; i < 2; i++)
-        emit_to(b, part(v, i, 1), v_cndmask_b32, part(v, i, 1), part(y, i, 1), mask);
 }
 
 /* The key table's entry of key `key` (V1) of the token's row. */
@@ -54,24 +69,19 @@ static Val load_entry(Back *k, struct split *s, Val key)
 static struct record find_record(struct split *s, Val key, Val entry)
 {
     Builder *b = s->b;
-    const struct plan *p = s->p;
     Val inside = emit(b, v_cmp_gt_i32, s->kv_len, key);
     Val named = emit(b, v_cmp_ne_u32, imm(-1), entry);
     Val present = emit(b, s_and_b64, inside, named);
     Val low = emit(b, v_and_b32, bits(0x7fffffff), entry);
     Val slot = emit(b, v_cndmask_b32, imm(0), low, present);
-    struct record rec = cache_record(s, &s->swa, slot);
-    rec.present = present;
-    if (p->key.ratio > 0) {
-        Val compressed = emit(b, v_cmp_gt_i32, imm(0), entry);
-        struct record comp = cache_record(s, &s->comp, slot);
-        choose(b, rec.data, comp.data, compressed);
-        choose(b, rec.codes, comp.codes, compressed);
-    }
-    Val absent = emit(b, s_not_b64, present);
+    struct cache cache = s->swa;
+    if (s->p->key.ratio > 0)
+        cache = choose_cache(s, emit(b, v_cmp_gt_i32, imm(0), entry));
+    struct record rec = cache_record(s, &cache, slot);
     Val zero = arg(b, "zrec");
-    choose(b, rec.data, zero, absent);
-    choose(b, rec.codes, addr_plus(b, zero, REC_DATA), absent);
+    rec.data = choose(b, zero, rec.data, present);
+    rec.codes = choose(b, addr_plus(b, zero, REC_DATA), rec.codes, present);
+    rec.present = present;
     return rec;
 }
 

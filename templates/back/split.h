@@ -11,7 +11,8 @@
 
 enum { SPLIT_MAX_TILES = 4, NOPE_BLOCKS = NOPE_DIM / 64, ROPE_BLOCKS = ROPE_DIM / 32 };
 
-/* A paged cache: its address and bytes from a block to the next (S2), rows of a block. */
+/* A paged cache: its address and bytes from a block to the next, rows of a block; SGPRs, or VGPRs
+ * where lanes differ. */
 struct cache {
     Val base, stride;
     Divisor block;
