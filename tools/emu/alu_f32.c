@@ -320,7 +320,9 @@ EMU_OP(v_div_scale_f32)
     emu_put_f32(alu, out);
 }
 
-/* fma, undoing the scale where VCC says so: up when the quotient is large, down when it is small.
+/*
+ * fma, undoing the scale where VCC says so: up when the quotient is large, down when it is small.
+ * The scaled result is rounded once, also when it is denormal: the sum is kept in double before.
  */
 EMU_OP(v_div_fmas_f32)
 {
@@ -329,14 +331,17 @@ EMU_OP(v_div_fmas_f32)
     int saved = emu_round_begin(alu->round32);
     EMU_EACH(l)
     {
-        float x = fmaf(numeric_f32(s0[l]), numeric_f32(s1[l]), numeric_f32(s2[l]));
+        float a = numeric_f32(s0[l]), b = numeric_f32(s1[l]), c = numeric_f32(s2[l]);
+        double sum = (double)a * (double)b + (double)c;
         bool scaled = alu->carry_in >> l & 1;
-        out[l] = scaled ? scale32(x, exponent32(s2[l]) > 127 ? 64 : -64) : x;
+        float undone = (float)(sum * numeric_pow2(exponent32(s2[l]) > 127 ? 64 : -64));
+        out[l] = scaled ? undone : fmaf(a, b, c);
     }
     emu_round_end(saved);
     emu_put_f32(alu, out);
 }
 
+/* A quotient that overflowed on the way arrives as NaN or Inf: it is Inf. */
 static float div_fixup32(uint32_t q, uint32_t d, uint32_t n)
 {
     uint32_t sign = (d ^ n) & 0x80000000U, ad = d & 0x7fffffffU, an = n & 0x7fffffffU;
@@ -353,7 +358,8 @@ static float div_fixup32(uint32_t q, uint32_t d, uint32_t n)
     if (ad == inf || an == 0 || exponent32(n) - exponent32(d) < -150) {
         return numeric_f32(sign);
     }
-    return numeric_f32(sign | (q & 0x7fffffffU));
+    q &= 0x7fffffffU;
+    return numeric_f32(sign | (q > inf ? inf : q));
 }
 
 EMU_OP(v_div_fixup_f32)

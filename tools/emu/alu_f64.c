@@ -219,6 +219,13 @@ EMU_OP(v_div_scale_f64)
     emu_put_f64(alu, s[0]);
 }
 
+/* The sum before its one rounding: the product is exact in 113 bits. */
+static double scaled_fma(double a, double b, double c, int exponent)
+{
+    __float128 sum = (__float128)a * (__float128)b + (__float128)c;
+    return (double)(sum * (__float128)numeric_pow2(exponent));
+}
+
 EMU_OP(v_div_fmas_f64)
 {
     EMU_ROW_ALIGN double s[3][EMU_LANES];
@@ -228,9 +235,9 @@ EMU_OP(v_div_fmas_f64)
     int saved = emu_round_begin(alu->round16_64);
     EMU_EACH(l)
     {
-        double x = fma(s[0][l], s[1][l], s[2][l]);
+        double a = s[0][l], b = s[1][l], c = s[2][l];
         bool scaled = alu->carry_in >> l & 1;
-        s[0][l] = scaled ? scale64(x, field64(s[2][l]) > 1023 ? 128 : -128) : x;
+        s[0][l] = scaled ? scaled_fma(a, b, c, field64(c) > 1023 ? 128 : -128) : fma(a, b, c);
     }
     emu_round_end(saved);
     emu_put_f64(alu, s[0]);
@@ -251,7 +258,8 @@ static double div_fixup64(double q, double d, double n)
     if (isinf(d) || n == 0.0 || field64(n) - field64(d) < -1075) {
         return numeric_f64(sign);
     }
-    return numeric_f64(sign | numeric_f64_bits(fabs(q)));
+    const uint64_t inf = 0x7ff0000000000000ULL;
+    return numeric_f64(sign | (q != q ? inf : numeric_f64_bits(fabs(q)))); /* as in alu_f32.c */
 }
 
 EMU_OP(v_div_fixup_f64)

@@ -29,7 +29,7 @@ struct line_rec *cache_rec(struct xcd *x, struct alloc *a, uint64_t line)
         x->recs = recs;
         x->cap_recs = cap;
     }
-    struct line_rec *r = arena_alloc(&x->arena, sizeof(*r));
+    struct line_rec *r = emu_arena_alloc(&x->arena, sizeof(*r));
     if (!r)
         return NULL;
     r->alloc = a;
@@ -111,7 +111,7 @@ static struct mask128 l2_view(const struct xcd *x, const struct alloc *a, uint64
 
 static struct stale_copy *add_stale(struct xcd *x, struct line_rec *r, int cu)
 {
-    struct stale_copy *s = arena_alloc(&x->arena, sizeof(*s));
+    struct stale_copy *s = emu_arena_alloc(&x->arena, sizeof(*s));
     if (!s)
         return NULL;
     s->cu = cu;

@@ -89,7 +89,7 @@ static void exec_sload(struct wave *w, const struct inst *in)
         hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
         write_s32(w, dst + i, value);
     }
-    spin_note(w, in, addr, hash, bloom_line(addr - 4));
+    spin_note(w, in, addr, hash | 1, bloom_line(addr - 4));
     mark_scalar(w, in, dst, r->dwords);
 }
 

@@ -395,6 +395,27 @@ static uint64_t hash_lanes(const struct landing *to, uint64_t lanes)
     return h;
 }
 
+/* A load may be a poll. Only one that comes to the same address again is worth a closer look. */
+static void note_poll(struct wave *w, const struct inst *in, const struct landing *to,
+                      const struct places *p)
+{
+    unsigned first = (unsigned)__builtin_ctzll(p->global);
+    uint64_t watch = 0, hash = 0;
+    if (spin_again(w, in, p->addr[first])) {
+        uint64_t last = ~0ull;
+        for (uint64_t left = p->global; left; left &= left - 1) {
+            uint64_t line = p->addr[__builtin_ctzll(left)] / LINE;
+            if (line != last)
+                watch |= bloom_line(line * LINE);
+            last = line;
+        }
+        hash = hash_lanes(to, p->global) | 1;
+        w->block_addr = p->addr[first];
+        w->block_value = to->row[0][first];
+    }
+    spin_note(w, in, p->addr[first], hash, watch);
+}
+
 static bool wait_for_own_stores(struct wave *w, const struct inst *in, const struct places *p)
 {
     if (!w->npend || !pend_conflict(w, p->global, p->addr))
@@ -432,15 +453,8 @@ static void exec_load(struct wave *w, const struct inst *in)
     }
     if (!load_global(w, in, &to, &p) || !load_near(w, in, &to, &p))
         return;
-    if (p.global) {
-        uint64_t watch = 0;
-        unsigned n = (unsigned)__builtin_popcountll(p.global);
-        for (uint64_t left = p.global; left && n <= 64; left &= left - 1)
-            watch |= bloom_line(p.addr[__builtin_ctzll(left)]);
-        w->block_addr = p.addr[__builtin_ctzll(p.global)];
-        w->block_value = to.row[0][__builtin_ctzll(p.global)];
-        spin_note(w, in, w->block_addr, hash_lanes(&to, p.global), watch);
-    }
+    if (p.global)
+        note_poll(w, in, &to, &p);
     mark_loading(w, in, vnum(d), d->n, w->exec);
     count_vmem(
         w, in,

@@ -88,6 +88,38 @@ static bool lds_cell_access(struct wave *w, const struct inst *in, uint32_t addr
     return true;
 }
 
+/* The usual case, nothing to say: true when the access has been noted. */
+static inline bool lds_cell_quiet(const struct wave *w, const struct inst *in, struct group *g,
+                                  struct lds_cell *c, uint32_t cell, uint8_t mask, bool write)
+{
+    uint16_t e = g->epoch;
+    uint8_t id = (uint8_t)w->id;
+    if (c->wepoch < g->epoch0 || c->dma || (c->wepoch >= e && c->wwave != id))
+        return false;
+    if (write) {
+        if (c->repoch >= e && c->rwave != id)
+            return false;
+        c->wmask = c->wepoch >= e ? c->wmask | mask : mask;
+        c->wepoch = c->wepoch > e ? c->wepoch : e;
+        c->wwave = id;
+        c->atomic = 0;
+        c->def |= mask;
+        g->cell_in[cell] = in;
+        return true;
+    }
+    if ((c->def & mask) != mask)
+        return false;
+    if (c->repoch < e) {
+        c->repoch = e;
+        c->rwave = id;
+        c->rmask = mask;
+    } else {
+        c->rwave = c->rwave == id ? id : SEVERAL;
+        c->rmask |= mask;
+    }
+    return true;
+}
+
 bool lds_access(struct wave *w, const struct inst *in, uint32_t addr, unsigned bytes, bool write,
                 bool atomic, int lane)
 {
@@ -111,6 +143,13 @@ bool lds_access(struct wave *w, const struct inst *in, uint32_t addr, unsigned b
         return true; /* reads as 0, writes are dropped: the caller sees to it */
     if (!(checks & (EMU_CHECK_RACES | EMU_CHECK_UNDEFINED)))
         return true;
+    if (!((addr | bytes) & 3) && !atomic) {
+        for (uint32_t cell = addr / 4; cell < (addr + bytes) / 4; cell++)
+            if (!lds_cell_quiet(w, in, g, &g->cells[cell], cell, 15, write) &&
+                !lds_cell_access(w, in, cell * 4, 15, write, false, lane))
+                return false;
+        return true;
+    }
     for (unsigned b = 0; b < bytes;) {
         unsigned at = (addr + b) & 3, n = 4 - at < bytes - b ? 4 - at : bytes - b;
         uint8_t mask = (uint8_t)(((1u << n) - 1) << at);
@@ -163,7 +202,7 @@ struct lds_touch *lds_touch_new(struct wave *w, unsigned bytes, bool write, bool
     struct lds_touch *t = x->free_touches;
     if (t)
         x->free_touches = t->next;
-    else if (!(t = arena_alloc(&x->arena, sizeof(*t))))
+    else if (!(t = emu_arena_alloc(&x->arena, sizeof(*t))))
         return NULL;
     t->next = NULL;
     t->lanes = w->exec;

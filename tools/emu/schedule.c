@@ -48,14 +48,25 @@ static void prove(struct wave *w)
     w->proof = h;
 }
 
+static unsigned spin_slot(const struct inst *in)
+{
+    return (in->pc >> 2 ^ in->pc >> 7) % SPIN_SLOTS;
+}
+
+bool spin_again(const struct wave *w, const struct inst *in, uint64_t addr_hash)
+{
+    unsigned slot = spin_slot(in);
+    return w->spin[slot].in == in && w->spin[slot].addr_hash == addr_hash;
+}
+
 /* A load has been done. One that sees what it saw the time before, around the whole loop, is a
  * poll: the wave parks until one of the lines changes or a few rounds have passed. */
 void spin_note(struct wave *w, const struct inst *in, uint64_t addr_hash, uint64_t value_hash,
                uint64_t watch)
 {
-    unsigned slot = (in->pc >> 2 ^ in->pc >> 7) % SPIN_SLOTS;
+    unsigned slot = spin_slot(in);
     w->notes++;
-    bool same = w->spin[slot].in == in && w->spin[slot].addr_hash == addr_hash &&
+    bool same = w->spin[slot].in == in && w->spin[slot].addr_hash == addr_hash && value_hash &&
                 w->spin[slot].value_hash == value_hash;
     uint32_t loop = w->notes - w->spin[slot].note;
     w->spin[slot].in = in;

@@ -18,7 +18,7 @@ struct arena_block {
     _Alignas(64) uint8_t bytes[];
 };
 
-void *arena_alloc(struct arena *a, size_t size)
+void *emu_arena_alloc(struct arena *a, size_t size)
 {
     size = (size + 63) & ~(size_t)63;
     struct arena_block *b = a->block;
@@ -78,7 +78,7 @@ struct pend *pend_new(struct wave *w, const struct inst *in, enum pend_kind kind
     struct pend *p = x->free_pends;
     if (p)
         x->free_pends = p->next;
-    else if (!(p = arena_alloc(&x->arena, sizeof(*p))))
+    else if (!(p = emu_arena_alloc(&x->arena, sizeof(*p))))
         return NULL;
     p->next = NULL;
     p->w = w;
@@ -237,7 +237,7 @@ static void add_line(struct launch *l, const struct pend *p, struct alloc *a, ui
         else
             at = &o->next;
     }
-    struct writer *n = arena_alloc(&l->arena, sizeof(*n));
+    struct writer *n = emu_arena_alloc(&l->arena, sizeof(*n));
     if (!n)
         return;
     *n = (struct writer){.mask = m,

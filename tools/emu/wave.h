@@ -319,8 +319,8 @@ struct fault {
 struct arena {
     struct arena_block *block;
 };
-void *arena_alloc(struct arena *a, size_t size); /* zeroed */
-void arena_reset(struct arena *a);               /* keeps the blocks */
+void *emu_arena_alloc(struct arena *a, size_t size); /* zeroed */
+void arena_reset(struct arena *a);                   /* keeps the blocks */
 void arena_free(struct arena *a);
 
 struct xcd {
@@ -499,6 +499,8 @@ void set_mode(struct wave *w, uint32_t mode);
 void exec_unknown(struct wave *w, const struct inst *in);
 void spin_note(struct wave *w, const struct inst *in, uint64_t addr_hash, uint64_t value_hash,
                uint64_t watch);
+bool spin_again(const struct wave *w, const struct inst *in,
+                uint64_t addr_hash); /* as the time before */
 void spin_reset(struct wave *w);
 static inline uint32_t *vrow(const struct wave *w, const struct opnd *o, unsigned k)
 {
