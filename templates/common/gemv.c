@@ -377,7 +377,7 @@ Val row_sums(Builder *b, const Gemv *g, Val tile, Val row, Val token, int count)
     else
         at = mul_add(b, tile, RED_BYTES, at);
     at = plus(b, at, base);
-    Val waves[WAVES];
+    Val waves[WAVES] = {0};
     for (int i = 0; i < active; i++)
         waves[i] = count == 2 ? emit(b, ds_read_b64, at, off(i * SUMS_WAVE))
                               : emit(b, ds_read_b32, at, off(i * SUMS_WAVE));
