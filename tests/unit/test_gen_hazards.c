@@ -3,6 +3,8 @@
  * Numbers are those of AMD's CDNA4 instruction set guide. */
 #include "gen_support.h"
 
+#include "gen/build_state.h"
+
 /* Wait states of the s_nop right before the first line with `name`. */
 static int states_before(const char *text, const char *name)
 {
@@ -284,6 +286,173 @@ static void accumulator_input_overwritten(void **state)
     expect(b, "v_not_b32", 3);
 }
 
+static void two_pass_results(void **state)
+{
+    (void)state;
+    Builder *b = begin();
+    Val a = matrix(b, 2), c = matrix(b, 4), out = vreg(b, 4);
+    emit_to(b, out, v_mfma_f32_4x4x4_16b_bf16, a, a, c);
+    emit_to(b, out, v_mfma_f32_4x4x4_16b_bf16, a, a,
+            out); /* the very same registers, equal passes */
+    keep(b, out);
+    kernel_end(b);
+    char *text = text_of(b);
+    assert_int_equal(states_before(strchr(strstr(text, "v_mfma"), '\n') + 1, "v_mfma"), 2);
+    free(text);
+}
+
+static void results_that_overlap_c(void **state)
+{
+    (void)state;
+    static const int expected[2] = {6, 5}; /* gfx950, gfx942 */
+    for (int old = 0; old < 2; old++) {
+        Builder *b = begin();
+        b->program->arch_950 = !old;
+        Val a = matrix(b, 2), wide = matrix(b, 16), d = vreg(b, 16);
+        emit_to(b, part(wide, 4, 4), v_mfma_f32_16x16x16_bf16, a, a, part(wide, 4, 4));
+        emit_to(b, d, v_mfma_f32_32x32x8_bf16, a, a, wide);
+        keep(b, d);
+        expect(b, "v_mfma_f32_32x32x8", expected[old]);
+    }
+}
+
+static void the_older_targets_numbers(void **state)
+{
+    (void)state;
+    Builder *b = begin();
+    b->program->arch_950 = false;
+    Val a = matrix(b, 2), c = matrix(b, 4), d = vreg(b, 4);
+    emit_to(b, d, v_mfma_f32_16x16x16_bf16, a, a, c);
+    keep(b, emit(b, v_mfma_f32_16x16x32_fp8_fp8, part(d, 0, 2), a, c));
+    keep(b, d);
+    expect(b, "v_mfma_f32_16x16x32_fp8", 7);
+    b = begin();
+    b->program->arch_950 = false;
+    a = matrix(b, 2), c = matrix(b, 4), d = vreg(b, 4);
+    emit_to(b, d, v_mfma_f32_16x16x16_bf16, a, a, c);
+    keep(b, emit(b, v_add_f32, part(d, 0, 1), b->tid));
+    keep(b, d);
+    expect(b, "v_add_f32", 7);
+}
+
+static void f32_matrix_results(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"v_mfma_f32_32x32x2", "v_mfma_f32_16x16x16", "v_add_f32"};
+    static const int expected[] = {8, 10, 10}; /* of 8 passes */
+    for (int consumer = 0; consumer < 3; consumer++) {
+        Builder *b = begin();
+        Val a = matrix(b, 2), c = matrix(b, 16), d = vreg(b, 16);
+        Val four = part(c, 4, 4);
+        emit_to(b, four, v_mfma_f32_16x16x4_f32, part(a, 0, 1), part(a, 1, 1), four);
+        if (consumer == 0)
+            emit_to(b, d, v_mfma_f32_32x32x2_f32, part(a, 0, 1), part(a, 1, 1), c);
+        else if (consumer == 1)
+            emit_to(b, part(d, 0, 4), v_mfma_f32_16x16x16_bf16, part(c, 4, 2), a, part(c, 8, 4));
+        else
+            emit_to(b, part(d, 0, 1), v_add_f32, part(c, 5, 1), b->tid);
+        keep(b, part(d, 0, 1));
+        expect(b, names[consumer], expected[consumer]);
+    }
+}
+
+/* ---- dot products, hardware registers, EXEC */
+
+static void dot_products(void **state)
+{
+    (void)state;
+    Builder *b = begin();
+    Val d = emit(b, v_dot2_f32_bf16, b->tid, b->lane, f32(0));
+    keep(b, emit(b, v_add_f32, d, b->tid));
+    expect(b, "v_add_f32", 3);
+    b = begin(); /* the accumulator is forwarded to the same opcode */
+    d = emit(b, v_dot2_f32_bf16, b->tid, b->lane, f32(0));
+    heading(b, "second");
+    d = emit(b, v_dot2_f32_bf16, b->tid, b->lane, d);
+    keep(b, d);
+    kernel_end(b);
+    char *text = text_of(b);
+    assert_non_null(strstr(text, "; second\n  v_dot2_f32_bf16"));
+    assert_int_equal(states_before(strstr(text, "; second"), "v_nop"), 0);
+    free(text);
+    b = begin(); /* a factor is not */
+    d = emit(b, v_dot2_f32_bf16, b->tid, b->lane, f32(0));
+    Val e = emit(b, v_dot2_f32_bf16, d, b->lane, f32(0));
+    keep(b, e);
+    kernel_end(b);
+    text = text_of(b);
+    assert_int_equal(states_before(strchr(strstr(text, "v_dot2"), '\n') + 1, "v_dot2"), 3);
+    free(text);
+}
+
+static void hardware_registers(void **state)
+{
+    (void)state;
+    Builder *b = begin();
+    emit_void(b, s_setreg_imm32_b32, imm(1), imm(0));
+    Val mode = emit(b, s_getreg_b32, imm(1));
+    keep(b, mov_v(b, mode));
+    expect(b, "s_getreg_b32", 2);
+}
+
+static void wide_store_data_reloaded(void **state)
+{
+    (void)state;
+    Builder *b = begin();
+    Val base = emit(b, s_load_dwordx2, b->kernarg, imm(0));
+    Val v = matrix(b, 4);
+    emit_void(b, global_store_dwordx4, b->tid, v, base);
+    emit_to(b, part(v, 0, 1), ds_read_b32, b->tid);
+    keep(b, v);
+    expect(b, "ds_read_b32", 1);
+}
+
+static void exec_written_by_a_compare(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int states;
+    } cases[] = {
+        {"v_mov_b32_dpp",       5},
+        {"v_readfirstlane_b32", 4},
+        {"v_mfma_f32_16x16x16", 4},
+        {"global_store_dword",  5},
+        {"v_mov_b64",           2},
+        {"v_add_u32",           0}
+    };
+    for (int i = 0; i < 6; i++) {
+        Builder *b = begin();
+        Val base = emit(b, s_load_dwordx2, b->kernarg, imm(0));
+        Val v = fill_v(b, 4, 0);
+        emit_void(b, global_store_dwordx2, b->tid, part(v, 0, 2), base); /* waits for base */
+        fill(b, 8);
+        b->state->internal = true; /* templates have no such instruction */
+        emit_to(b, EXEC, v_cmp_eq_u32, b->tid, b->lane);
+        b->state->internal = false;
+        Val r = part(v, 0, 1);
+        if (i == 0)
+            r = emit(b, v_mov_b32, b->tid, row_shr(1));
+        else if (i == 1)
+            r = mov_v(b, uniform(b, b->tid));
+        else if (i == 2)
+            r = part(emit(b, v_mfma_f32_16x16x16_bf16, part(v, 0, 2), part(v, 0, 2), v), 0, 1);
+        else if (i == 3)
+            emit_void(b, global_store_dword, b->tid, b->tid, base);
+        else if (i == 4)
+            r = emit(b, v_mov_b64, EXEC);
+        else
+            r = emit(b, v_add_u32, b->tid, b->tid);
+        keep(b, r);
+        kernel_end(b);
+        char *text = text_of(b);
+        int got = states_before(strstr(text, "v_cmp_eq_u32"), cases[i].name);
+        if (got != cases[i].states)
+            fail_msg("%s: expected %d, got %d in:\n%s", cases[i].name, cases[i].states, got, text);
+        free(text);
+    }
+}
+
 /* ---- paths */
 
 static void useful_work_counts(void **state)
@@ -311,6 +480,38 @@ static void the_shortest_path_decides(void **state)
     uniform_end(b, &u);
     keep(b, emit(b, v_add_f32, part(c, 0, 1), b->tid));
     expect(b, "v_add_f32", 7); /* the branch is one */
+}
+
+static void the_later_path_may_be_the_shorter(void **state)
+{
+    (void)state;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        Builder *b = begin();
+        Val a = matrix(b, 4), c = matrix(b, 4);
+        emit_void(b, s_cmp_eq_u32, b->wg, imm(0));
+        emit_to(b, c, v_mfma_f32_16x16x32_bf16, a, a, c);
+        Uniform u = uniform_if(b, IF_SCC1);
+        fill(b, swapped ? 1 : 4);
+        uniform_else(b, &u);
+        fill(b, swapped ? 5 : 2);
+        uniform_end(b, &u);
+        keep(b, emit(b, v_add_f32, part(c, 0, 1), b->tid));
+        /* branch, 1 and a jump around; or branch and 2 */
+        expect(b, "v_add_f32", 8 - 3);
+    }
+}
+
+static void states_once_waited_for_are_gone(void **state)
+{
+    (void)state;
+    Builder *b = begin();
+    Val a = matrix(b, 4), c = matrix(b, 4);
+    emit_to(b, c, v_mfma_f32_16x16x32_bf16, a, a, c);
+    Val x = emit(b, v_add_f32, part(c, 0, 1), b->tid),
+        y = emit(b, v_sub_f32, part(c, 1, 1), b->tid);
+    keep(b, x);
+    keep(b, y);
+    expect(b, "v_sub_f32", 0);
 }
 
 static void loops_carry_hazards_around(void **state)
@@ -359,8 +560,18 @@ int main(void)
         cmocka_unit_test(matrix_of_other_length_to_the_accumulator),
         cmocka_unit_test(matrix_to_the_rest),
         cmocka_unit_test(accumulator_input_overwritten),
+        cmocka_unit_test(two_pass_results),
+        cmocka_unit_test(results_that_overlap_c),
+        cmocka_unit_test(the_older_targets_numbers),
+        cmocka_unit_test(f32_matrix_results),
+        cmocka_unit_test(dot_products),
+        cmocka_unit_test(hardware_registers),
+        cmocka_unit_test(wide_store_data_reloaded),
+        cmocka_unit_test(exec_written_by_a_compare),
         cmocka_unit_test(useful_work_counts),
         cmocka_unit_test(the_shortest_path_decides),
+        cmocka_unit_test(the_later_path_may_be_the_shorter),
+        cmocka_unit_test(states_once_waited_for_are_gone),
         cmocka_unit_test(loops_carry_hazards_around),
         cmocka_unit_test(sixteen_passes_need_two_nops),
     };

@@ -133,6 +133,10 @@ static void masked_writes_keep_the_other_lanes(void **state)
     kernel_end(b);
     struct program *p = allocated(b);
     assert_int_not_equal(phys(p, v), phys(p, other));
+    int adds = 0; /* the first value is not dead */
+    for (int i = 0; i < p->blocks[0].n; i++)
+        adds += p->blocks[0].instrs[i].op == OP_v_add_u32;
+    assert_int_equal(adds, 2);
     program_free(p);
 }
 

@@ -137,6 +137,7 @@ static void smem_returns_in_any_order(void **state)
     struct world w = world();
     Builder *b = w.b;
     Val x = emit(b, ds_read_b32, w.addr);
+    put(&w, b->tid, 4); /* alone it would leave one outstanding */
     Val s = emit(b, s_load_dword, w.base, imm(0));
     Val t = emit(b, s_load_dword, w.base, imm(64));
     put(&w, emit(b, v_add_u32, x, b->tid), 8); /* an LDS result, but SMEM is mixed in */
@@ -196,6 +197,29 @@ static void loops_see_the_previous_round(void **state)
     free(text);
 }
 
+static void a_load_at_a_loops_end_is_waited_for_at_its_head(void **state)
+{
+    (void)state;
+    struct world w = world();
+    Builder *b = w.b;
+    Val n = emit(b, s_mov_b32, imm(8)), x = emit(b, v_lshlrev_b32, imm(1), b->tid);
+    Label head = loop_begin(b, "round");
+    emit_void(b, s_cmp_eq_u32, n, imm(3)); /* the head itself does not touch x */
+    Uniform u = uniform_if(b, IF_SCC1);
+    put(&w, emit(b, v_add_u32, x, b->tid), 0); /* in the first round nothing is out */
+    uniform_end(b, &u);
+    emit_to(b, n, s_sub_u32, n, imm(1));
+    emit_void(b, s_cmp_lg_u32, n, imm(0));
+    emit_to(b, x, global_load_dword, w.addr, w.base, off(8));
+    loop_end(b, IF_SCC1, head);
+    put(&w, emit(b, v_xor_b32, x, b->tid), 4);
+    kernel_end(b);
+    char *text = text_of(b);
+    assert_before(text, "v_add_u32", "s_waitcnt vmcnt(0)");
+    assert_before(text, "v_xor_b32", "s_waitcnt vmcnt(0)");
+    free(text);
+}
+
 static void joins_take_the_stricter_path(void **state)
 {
     (void)state;
@@ -249,6 +273,7 @@ int main(void)
         cmocka_unit_test(smem_returns_in_any_order),
         cmocka_unit_test(reloading_a_register_is_a_use),
         cmocka_unit_test(loops_see_the_previous_round),
+        cmocka_unit_test(a_load_at_a_loops_end_is_waited_for_at_its_head),
         cmocka_unit_test(joins_take_the_stricter_path),
         cmocka_unit_test(counters_stop_short_of_their_end),
     };
