@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cogen emu run: any kernel of any code object on the emulator, its buffers from files and to
+ * files. */
+#include "runtime/code.h"
+#include "runtime/kernel.h"
+#include "tools/cogen/cli.h"
+#include "tools/emu/emu.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/object.h"
+
+enum { MAX_ARGS = RT_CODE_MAX_ARGS };
+
+enum emu_option {
+    OPT_KERNEL = 1,
+    OPT_GRID,
+    OPT_BLOCK,
+    OPT_ARG,
+    OPT_ARCH,
+    OPT_SEED,
+    OPT_LDS,
+    OPT_THREADS,
+    OPT_CHECKS,
+    OPT_TRACE,
+    OPT_LIMIT
+};
+
+struct emu_options {
+    const char *file, *kernel, *arch, *checks;
+    uint32_t grid[3], block[3];
+    const char *args[MAX_ARGS];
+    int n_args;
+    uint64_t seed, limit;
+    uint32_t lds, threads;
+    bool trace;
+};
+
+static const struct argp_option options[] = {
+    {"kernel", OPT_KERNEL, "NAME", 0, "the kernel (default: the only one of the file)", 0},
+    {"grid", OPT_GRID, "X[,Y[,Z]]", 0, "work-items of the launch", 0},
+    {"block", OPT_BLOCK, "X[,Y[,Z]]", 0, "work-items of a workgroup", 0},
+    {"arg", OPT_ARG, "KIND=VALUE", 0, "the next argument (below)", 0},
+    {"arch", OPT_ARCH, "NAME", 0, "device: gfx950 or gfx942 (default: the code object's)", 0},
+    {"seed", OPT_SEED, "N", 0, "seed of the schedule (0)", 0},
+    {"lds", OPT_LDS, "BYTES", 0, "dynamic LDS, beside the kernel's own (0)", 0},
+    {"threads", OPT_THREADS, "N", 0, "host threads (0: all cores)", 0},
+    {"checks", OPT_CHECKS, "LIST", 0,
+     "all, none, or of waits,hazards,undefined,bounds,races,caches (all)", 0},
+    {"limit", OPT_LIMIT, "N", 0, "stop after so many wave instructions (0: never)", 0},
+    {"trace", OPT_TRACE, 0, 0, "print every executed instruction", 0},
+    {0},
+};
+
+static void parse_dims(const char *option, char *arg, uint32_t out[3], struct argp_state *state)
+{
+    char copy[128], *save = NULL;
+    snprintf(copy, sizeof copy, "%s", arg);
+    out[0] = out[1] = out[2] = 1;
+    int n = 0;
+    for (char *p = strtok_r(copy, ",x", &save); p; p = strtok_r(NULL, ",x", &save)) {
+        if (n == 3)
+            argp_failure(state, EXIT_BAD_INPUT, 0, "--%s %s: at most three numbers", option, arg);
+        out[n++] = (uint32_t)cli_number(option, p, 1, UINT32_MAX, state);
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct emu_options *o = state->input;
+    switch (key) {
+    case OPT_KERNEL:
+        o->kernel = arg;
+        return 0;
+    case OPT_GRID:
+        parse_dims("grid", arg, o->grid, state);
+        return 0;
+    case OPT_BLOCK:
+        parse_dims("block", arg, o->block, state);
+        return 0;
+    case OPT_ARG:
+        if (o->n_args == MAX_ARGS)
+            argp_failure(state, EXIT_BAD_INPUT, 0, "--arg %s: at most %d arguments", arg, MAX_ARGS);
+        o->args[o->n_args++] = arg;
+        return 0;
+    case OPT_ARCH:
+        o->arch = arg;
+        return 0;
+    case OPT_SEED:
+        o->seed = (uint64_t)cli_number("seed", arg, 0, INT64_MAX, state);
+        return 0;
+    case OPT_LDS:
+        o->lds = (uint32_t)cli_number("lds", arg, 0, 160 * 1024, state);
+        return 0;
+    case OPT_THREADS:
+        o->threads = (uint32_t)cli_number("threads", arg, 0, 256, state);
+        return 0;
+    case OPT_CHECKS:
+        o->checks = arg;
+        return 0;
+    case OPT_LIMIT:
+        o->limit = (uint64_t)cli_number("limit", arg, 0, INT64_MAX, state);
+        return 0;
+    case OPT_TRACE:
+        o->trace = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->file)
+            argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": one code object is run",
+                         arg);
+        o->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->file)
+            argp_failure(state, EXIT_BAD_INPUT, 0, "which code object? cogen emu run FILE.co ...");
+        if (!o->grid[0] || !o->block[0])
+            argp_failure(state, EXIT_BAD_INPUT, 0, "--grid and --block are needed");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int parse_checks(const char *text, unsigned *checks, char *err, size_t err_size)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } names[] = {
+        {"all",       EMU_CHECK_ALL      },
+        {"none",      0                  },
+        {"waits",     EMU_CHECK_WAITS    },
+        {"hazards",   EMU_CHECK_HAZARDS  },
+        {"undefined", EMU_CHECK_UNDEFINED},
+        {"bounds",    EMU_CHECK_BOUNDS   },
+        {"races",     EMU_CHECK_RACES    },
+        {"caches",    EMU_CHECK_CACHES   }
+    };
+    char copy[128], *save = NULL;
+    *checks = text ? 0 : EMU_CHECK_ALL;
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    for (char *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save)) {
+        size_t i = 0;
+        while (i < sizeof names / sizeof names[0] && strcmp(names[i].name, p) != 0)
+            i++;
+        if (i == sizeof names / sizeof names[0]) {
+            snprintf(err, err_size,
+                     "--checks %s: accepted are all, none, waits, hazards, undefined, bounds, "
+                     "races, caches",
+                     p);
+            return -1;
+        }
+        *checks |= names[i].bits;
+    }
+    return 0;
+}
+
+/* ---- arguments: KIND=VALUE -> the bytes of the kernarg segment, and buffers */
+
+struct emu_buffer {
+    void *dev;
+    size_t size;
+    char *out; /* file it is written to after the run; NULL: none */
+};
+
+struct emu_run {
+    const struct emu_options *o;
+    struct rt_code code;
+    void *bytes;
+    struct emu_device *device;
+    struct emu_object *object;
+    struct emu_buffer buffers[MAX_ARGS];
+    int n_buffers;
+    uint8_t *kernarg;
+    char *err;
+    size_t err_size;
+};
+
+static int bad_arg(struct emu_run *r, const char *text, const char *why)
+{
+    snprintf(r->err, r->err_size, "--arg %s: %s", text, why);
+    return -1;
+}
+
+static int scalar(const char *kind, const char *text, uint8_t out[8], size_t *size)
+{
+    char *end;
+    errno = 0;
+    if (strcmp(kind, "f32") == 0) {
+        float f = strtof(text, &end);
+        memcpy(out, &f, *size = sizeof f);
+    } else if (strcmp(kind, "f64") == 0) {
+        double d = strtod(text, &end);
+        memcpy(out, &d, *size = sizeof d);
+    } else {
+        static const struct {
+            const char *name;
+            size_t size;
+        } ints[] = {
+            {"i8",  1},
+            {"i16", 2},
+            {"i32", 4},
+            {"i64", 8}
+        };
+        size_t i = 0;
+        while (i < 4 && strcmp(ints[i].name, kind) != 0)
+            i++;
+        if (i == 4)
+            return -1;
+        uint64_t v = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+        memcpy(out, &v, *size = ints[i].size);
+    }
+    return *end || end == text || errno ? 1 : 0;
+}
+
+/* in=FILE  inout=FILE,OUT  out=SIZE,OUT  zero=SIZE */
+static int buffer_arg(struct emu_run *r, const char *text, const char *kind, char *value,
+                      void **dev)
+{
+    bool in = strncmp(kind, "in", 2) == 0, zero = strcmp(kind, "zero") == 0;
+    char *out = strcmp(kind, "in") == 0 || zero ? NULL : strrchr(value, ',');
+    void *bytes = NULL;
+    size_t size = 0;
+    if (!zero && strcmp(kind, "in") != 0) {
+        if (!out)
+            return bad_arg(r, text, "the file for the result is missing: ...,FILE");
+        *out++ = '\0';
+    }
+    if (in) {
+        struct cogen_rt_error e;
+        if (rt_read_file(value, &bytes, &size, &e) != COGEN_RT_OK)
+            return bad_arg(r, text, e.text);
+    } else {
+        char *end;
+        size = strtoull(value, &end, 0);
+        if (*end || end == value || size == 0)
+            return bad_arg(r, text, "a size in bytes is missing");
+    }
+    *dev = emu_mem_alloc(r->device, size ? size : 1, 4096, zero);
+    if (!*dev) {
+        free(bytes);
+        return bad_arg(r, text, "out of memory");
+    }
+    if (in)
+        emu_mem_copy(r->device, *dev, bytes, size);
+    free(bytes);
+    r->buffers[r->n_buffers++] = (struct emu_buffer){*dev, size, out ? strdup(out) : NULL};
+    return 0;
+}
+
+static int put_arg(struct emu_run *r, const char *text, const struct rt_code_arg *arg)
+{
+    char copy[4096];
+    snprintf(copy, sizeof copy, "%s", text);
+    char *value = strchr(copy, '=');
+    if (!value)
+        return bad_arg(r, text, "not KIND=VALUE");
+    *value++ = '\0';
+    uint8_t bytes[8] = {0};
+    size_t size = 8;
+    if (strcmp(copy, "in") == 0 || strcmp(copy, "inout") == 0 || strcmp(copy, "out") == 0 ||
+        strcmp(copy, "zero") == 0) {
+        void *dev;
+        if (buffer_arg(r, text, copy, value, &dev) != 0)
+            return -1;
+        memcpy(bytes, &dev, sizeof dev);
+    } else {
+        int bad = scalar(copy, value, bytes, &size);
+        if (bad)
+            return bad_arg(r, text,
+                           bad < 0 ? "kinds are in, inout, out, zero, i8, i16, i32, i64, f32, f64"
+                                   : "not a number");
+    }
+    if (size != arg->size) {
+        snprintf(r->err, r->err_size, "--arg %s: %zu bytes, argument %s takes %u", text, size,
+                 arg->name, arg->size);
+        return -1;
+    }
+    memcpy(r->kernarg + arg->offset, bytes, size);
+    return 0;
+}
+
+/* What compilers' kernels expect behind their own arguments. */
+static void put_hidden(struct emu_run *r, const struct rt_code_arg *a)
+{
+    const struct emu_options *o = r->o;
+    for (int i = 0; i < 3; i++) {
+        char axis = (char)('x' + i);
+        const struct {
+            const char *kind;
+            uint32_t value;
+        } rows[] = {
+            {"hidden_block_count_", o->grid[i] / o->block[i]},
+            {"hidden_group_size_",  o->block[i]             },
+            {"hidden_remainder_",   o->grid[i] % o->block[i]}
+        };
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+            size_t n = strlen(rows[j].kind);
+            if (strncmp(a->value_kind, rows[j].kind, n) == 0 && a->value_kind[n] == axis)
+                memcpy(r->kernarg + a->offset, &rows[j].value, a->size < 4 ? a->size : 4);
+        }
+    }
+    if (strcmp(a->value_kind, "hidden_grid_dims") == 0) {
+        uint32_t dims = o->grid[2] > 1 ? 3 : o->grid[1] > 1 ? 2 : 1;
+        memcpy(r->kernarg + a->offset, &dims, a->size < 4 ? a->size : 4);
+    }
+}
+
+static int put_args(struct emu_run *r)
+{
+    const struct rt_code *c = &r->code;
+    int used = 0, explicit = 0;
+    for (uint32_t i = 0; i < c->arg_count; i++)
+        explicit += strncmp(c->args[i].value_kind, "hidden_", 7) != 0;
+    if (explicit != r->o->n_args) {
+        snprintf(r->err, r->err_size, "%s takes %d arguments, given are %d", c->kernel, explicit,
+                 r->o->n_args);
+        return -1;
+    }
+    for (uint32_t i = 0; i < c->arg_count; i++) {
+        const struct rt_code_arg *a = &c->args[i];
+        if (a->offset > c->kernarg_bytes || a->size > c->kernarg_bytes - a->offset) {
+            snprintf(r->err, r->err_size, "%s: argument %s lies outside the argument block",
+                     c->kernel, a->name);
+            return -1;
+        }
+        if (strncmp(a->value_kind, "hidden_", 7) == 0)
+            put_hidden(r, a);
+        else if (put_arg(r, r->o->args[used++], a) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int run(struct emu_run *r)
+{
+    const struct emu_options *o = r->o;
+    struct cogen_rt_error e;
+    size_t size;
+    if (rt_read_file(o->file, &r->bytes, &size, &e) != COGEN_RT_OK ||
+        rt_code_read(o->file, r->bytes, size, o->kernel, &r->code, &e) != COGEN_RT_OK) {
+        snprintf(r->err, r->err_size, "%s", e.text);
+        return -1;
+    }
+    struct emu_config config = {.arch = o->arch ? o->arch : r->code.target,
+                                .threads = o->threads,
+                                .seed = o->seed,
+                                .max_insts = o->limit,
+                                .trace = o->trace ? stdout : NULL};
+    if (parse_checks(o->checks, &config.checks, r->err, r->err_size) != 0 ||
+        emu_device_open(&config, &r->device, r->err, r->err_size) != 0 ||
+        emu_object_load(r->device, r->bytes, size, &r->object, r->err, r->err_size) != 0)
+        return -1;
+    const struct emu_kernel *k = emu_object_find(r->object, r->code.kernel);
+    if (!k) {
+        snprintf(r->err, r->err_size, "%s: the emulator finds no kernel %s in it", o->file,
+                 r->code.kernel);
+        return -1;
+    }
+    r->kernarg =
+        emu_mem_alloc(r->device, r->code.kernarg_bytes ? r->code.kernarg_bytes : 8, 4096, true);
+    if (!r->kernarg) {
+        snprintf(r->err, r->err_size, "out of memory");
+        return -1;
+    }
+    if (put_args(r) != 0)
+        return -1;
+    struct emu_dispatch d = {.kernel = k->handle,
+                             .lds_bytes = k->group_size + o->lds,
+                             .private_bytes = k->private_size,
+                             .kernarg = r->kernarg};
+    memcpy(d.grid, o->grid, sizeof d.grid);
+    memcpy(d.group, o->block, sizeof d.group);
+    struct emu_result result;
+    enum emu_status status = emu_dispatch(r->device, &d, &result);
+    for (size_t i = 0; i < result.report_count; i++)
+        fprintf(stderr, "%s\n", result.reports[i].text);
+    if (status != EMU_OK) {
+        static const char *const names[] = {"ok", "fault", "deadlock", "instruction limit",
+                                            "refused dispatch"};
+        snprintf(r->err, r->err_size, "%s: %s after %" PRIu64 " wave instructions", r->code.kernel,
+                 names[status], result.insts);
+        return -1;
+    }
+    for (int i = 0; i < r->n_buffers; i++)
+        if (r->buffers[i].out && cogen_file_write(r->buffers[i].out, r->buffers[i].dev,
+                                                  r->buffers[i].size, r->err, r->err_size) != 0)
+            return -1;
+    printf("%s: %" PRIu64 " wave instructions, %" PRIu64 " MFMA multiply-adds\n", r->code.kernel,
+           result.insts, result.mfma_macs);
+    return 0;
+}
+
+static int emu_run(int argc, char **argv)
+{
+    struct emu_options o = {0};
+    const struct argp argp = {
+        options, parse, "FILE.co",
+        "Runs a kernel of a code object on the emulator, with every check on.\v"
+        "Arguments, in the kernel's order: in=FILE (a buffer of the file's bytes), "
+        "inout=FILE,RESULT (written to RESULT "
+        "after the run), out=BYTES,RESULT (a buffer nobody has written), zero=BYTES, and i8=, "
+        "i16=, i32=, i64=, f32=, f64= for "
+        "values. Arguments that compilers add behind the kernel's own are filled in.",
+        0};
+    cli_parse(&argp, argc, argv, &o);
+    char err[ERR_SIZE];
+    struct emu_run r = {.o = &o, .err = err, .err_size = sizeof err};
+    int bad = run(&r);
+    if (r.object)
+        emu_object_free(r.object);
+    if (r.device)
+        emu_device_close(r.device);
+    for (int i = 0; i < r.n_buffers; i++)
+        free(r.buffers[i].out);
+    free(r.bytes);
+    return bad ? cli_fail(argv[0], EXIT_FAILED, "%s", err) : EXIT_GOOD;
+}
+
+int cmd_emu(int argc, char **argv)
+{
+    static const char usage[] = "Usage: cogen emu run FILE.co --grid X --block X [OPTION...]\n"
+                                "`cogen emu run --help` tells the options.\n";
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "run") == 0) {
+        char name[] = "cogen emu run";
+        argv[1] = name;
+        return emu_run(argc - 1, argv + 1);
+    }
+    bool help = strcmp(what, "--help") == 0;
+    fputs(usage, help ? stdout : stderr);
+    return help ? EXIT_GOOD : EXIT_BAD_INPUT;
+}
