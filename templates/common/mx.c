@@ -32,17 +32,12 @@ Val mx_scale(Builder *b, Val code)
     return emit(b, v_lshlrev_b32, imm(23), code);
 }
 
-static Val word_of(const Val *words, int i)
-{
-    return words[0].width > 1 ? part(words[0], i, 1) : words[i];
-}
-
 Val bf16_amax(Builder *b, const Val *words, int n)
 {
     Val mask = mov_s(b, bits(0x7fff7fff));
-    Val amax = emit(b, v_and_b32, mask, word_of(words, 0));
+    Val amax = emit(b, v_and_b32, mask, words[0]);
     for (int i = 1; i < n; i++)
-        amax = emit(b, v_pk_max_u16, amax, emit(b, v_and_b32, mask, word_of(words, i)));
+        amax = emit(b, v_pk_max_u16, amax, emit(b, v_and_b32, mask, words[i]));
     return emit(b, v_max_u32, bf16_lo(b, amax), bf16_hi(b, amax));
 }
 
@@ -67,7 +62,10 @@ Val fp8_pair_of_bf16(Builder *b, Val pair, Val scale)
 
 Quantized mx_quantize_bf16(Builder *b, Val words)
 {
-    Val code = mx_code(b, lanes_max_u32(b, bf16_amax(b, &words, 4), 4));
+    Val each[4];
+    for (int i = 0; i < 4; i++)
+        each[i] = part(words, i, 1);
+    Val code = mx_code(b, lanes_max_u32(b, bf16_amax(b, each, 4), 4));
     Val scale = mx_scale(b, code);
     Val bytes = vreg(b, 2);
     for (int i = 0; i < 2; i++) {

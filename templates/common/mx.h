@@ -12,8 +12,7 @@ Val record_code(Builder *b, Val amax);
 /* The f32 whose exponent is the code: the scale operand that the conversions divide by. */
 Val mx_scale(Builder *b, Val code);
 
-/* Largest magnitude of 2 n bf16 values in n words, as f32 bits; V1 words, or the dwords of one
- * wider tuple. */
+/* Largest magnitude of the bf16 values in n words (V1 each), as f32 bits. */
 Val bf16_amax(Builder *b, const Val *words, int n);
 
 /* Four values over the scale -> a word of e4m3. */
