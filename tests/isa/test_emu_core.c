@@ -521,27 +521,27 @@ struct hazard_case {
 };
 static const struct hazard_case hazard_cases[] = {
     {"  v_mov_b32_e32 v3, v0\n%s  v_mov_b32_dpp v2, v3 row_shr:1 row_mask:0xf bank_mask:0xf\n",
-     "hazard-valu-dpp"                                                                                                                   },
-    {"  v_mov_b32_e32 v3, v0\n%s  v_readlane_b32 s10, v3, 1\n",                                      "hazard-valu-readlane"              },
-    {"  v_readfirstlane_b32 s10, v0\n%s  v_add_u32_e32 v2, s10, v0\n",                               "hazard-sgpr-valu"                  },
+     "hazard-valu-dpp"                                                                                                     },
+    {"  v_mov_b32_e32 v3, v0\n%s  v_readlane_b32 s10, v3, 1\n",                                      "hazard-valu-readlane"},
+    {"  v_readfirstlane_b32 s10, v0\n%s  v_add_u32_e32 v2, s10, v0\n",                               "hazard-sgpr-valu"    },
     {"  v_mov_b32_e32 v3, s4\n  s_nop 1\n  v_readfirstlane_b32 s4, v3\n%s  global_load_dword v2, "
-     "v1, s[4:5]\n",                                                                                               "hazard-sgpr-vmem"                                                                                                                      },
-    {"  v_cmp_eq_u32_e32 vcc, v0, v1\n%s  v_cndmask_b32_e32 v2, v0, v1, vcc\n",                                                                                              "hazard-sgpr-mask"},
-    {"  v_readfirstlane_b32 s10, v0\n%s  v_readlane_b32 s11, v1, s10\n",                                                                                              "hazard-sgpr-lane"                                                                                                                             },
-    {"  v_exp_f32_e32 v2, v0\n%s  v_add_f32_e32 v3, v2, v2\n",                                                                                              "hazard-trans-valu"},
+     "v1, s[4:5]\n",                                                                            "hazard-sgpr-vmem"    },
+    {"  v_cmp_eq_u32_e32 vcc, v0, v1\n%s  v_cndmask_b32_e32 v2, v0, v1, vcc\n",                      "hazard-sgpr-mask"    },
+    {"  v_readfirstlane_b32 s10, v0\n%s  v_readlane_b32 s11, v1, s10\n",                             "hazard-sgpr-lane"    },
+    {"  v_exp_f32_e32 v2, v0\n%s  v_add_f32_e32 v3, v2, v2\n",                                       "hazard-trans-valu"   },
     {"  v_mov_b32_e32 v2, 0\n  v_mov_b32_e32 v3, 0\n%s  v_permlane16_swap_b32 v2, v3\n",
-     "hazard-valu-permswap"                                                                                                   },
+     "hazard-valu-permswap"                                                                                                },
     {"  v_mov_b32_e32 v2, 0\n  v_cvt_pk_fp8_f32 v2, v0, v0 op_sel:[0,0,1]\n%s  v_mov_b32_e32 v3, "
-     "v2\n",                                                                                              "hazard-partial-write"                               },
+     "v2\n",                                                                                    "hazard-partial-write"},
     {"  v_mov_b32_e32 v3, 0\n  v_mov_b32_e32 v2, 0\n  s_nop 1\n  v_dot2c_f32_f16 v2, v0, v0\n%s  "
-     "v_mov_b32_e32 v3, v2\n","hazard-dot"},
-    {"  s_mov_b32 m0, 0\n%s  ds_write_addtid_b32 v0\n",                                                                       "hazard-m0"                                                                                                                    },
+     "v_mov_b32_e32 v3, v2\n",                                                                  "hazard-dot"          },
+    {"  s_mov_b32 m0, 0\n%s  ds_write_addtid_b32 v0\n",                                              "hazard-m0"           },
     {"  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0\n%s  s_getreg_b32 s10, hwreg(HW_REG_MODE)\n",
-     "hazard-setreg"},
+     "hazard-setreg"                                                                                                       },
     {"  v_mov_b32_e32 v4, 0\n  v_mov_b32_e32 v5, 0\n  v_mov_b32_e32 v6, 0\n  v_mov_b32_e32 v7, 0\n"
      "  v_lshlrev_b32_e32 v8, 4, v0\n  global_store_dwordx4 v8, v[4:7], s[8:9]\n%s  v_mov_b32_e32 "
-     "v5, 1\n", "hazard-store-data"                                                                                                                     },
-    {"  v_cmpx_le_u32_e32 vcc, 0, v0\n%s  v_readlane_b32 s11, v1, 0\n",                                                                                 "hazard-exec-lane"                                                                                                 },
+     "v5, 1\n",                                                                                 "hazard-store-data"   },
+    {"  v_cmpx_le_u32_e32 vcc, 0, v0\n%s  v_readlane_b32 s11, v1, 0\n",                              "hazard-exec-lane"    },
 };
 
 /* Each hazard shows with nothing between, and is gone with enough. */

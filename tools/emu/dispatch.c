@@ -28,7 +28,7 @@ static bool group_memory(struct launch *l, struct group *g)
     unsigned n = l->waves_per_group;
     if (g->waves_cap < n) {
         free(g->waves);
-        g->waves = aligned_alloc(64, n * sizeof(*g->waves));
+        g->waves = aligned_alloc(64, (n * sizeof(*g->waves) + 63) & ~(size_t)63);
         g->waves_cap = g->waves ? n : 0;
         if (!g->waves)
             return false;

@@ -242,7 +242,7 @@ static void run_wave(struct xcd *x, struct group *g, struct wave *w)
         if (x->launch->checks & EMU_CHECK_RACES)
             lds_hold(w);
     }
-    if (w->state == WAVE_SLEEP)
+    if (w->state == WAVE_SLEEP && !w->park) /* one that polls besides is compared where it parks */
         prove(w);
     if (w->state == WAVE_RUN || w->state == WAVE_WAIT || w->state == WAVE_BARRIER)
         x->progress = true;

@@ -29,7 +29,7 @@ void *emu_arena_alloc(struct arena *a, size_t size)
     }
     if (!b || b->used + size > b->size) {
         size_t n = size > BLOCK ? size : BLOCK;
-        struct arena_block *fresh = aligned_alloc(64, sizeof(*fresh) + n);
+        struct arena_block *fresh = aligned_alloc(64, (sizeof(*fresh) + n + 63) & ~(size_t)63);
         if (!fresh)
             return NULL;
         fresh->next = NULL;
