@@ -395,6 +395,33 @@ static void handoff_mistakes(void **state)
     expect(HANDOFF("sc1", WAIT, "sc1", "", INV, "", ""), 16, 64, "stale-read");
 }
 
+/* Two waves store, a barrier joins them, the first one stores the flag: each must have waited
+ * before the barrier. */
+#define TWO_WAVES(wait)                                                                            \
+    ARGS LANE4 "  v_mov_b32_e32 v8, 0\n  v_mov_b32_e32 v10, 1\n"                                   \
+               "  v_readfirstlane_b32 s10, v0\n  s_cmp_eq_u32 s2, 0\n"                             \
+               "  s_cbranch_scc1 consumer\n  global_store_dword v1, v0, s[4:5] sc1\n" wait         \
+               "  s_barrier\n  s_cmp_lg_u32 s10, 0\n  s_cbranch_scc1 out\n"                        \
+               "  s_waitcnt vmcnt(0)\n  global_store_dword v8, v10, s[6:7] sc1\n"                  \
+               "  s_waitcnt vmcnt(0)\nout:\n  s_endpgm\nconsumer:\npoll:\n"                        \
+               "  global_load_dword v4, v8, s[6:7] sc1\n  s_waitcnt vmcnt(0)\n"                    \
+               "  v_readfirstlane_b32 s12, v4\n  s_cmp_eq_u32 s12, 0\n"                            \
+               "  s_cbranch_scc1 poll\n  global_load_dword v5, v1, s[4:5] sc1\n"                   \
+               "  s_waitcnt vmcnt(0)\n" STORE("v5")
+static void flag_of_another_wave(void **state)
+{
+    (void)state;
+    expect_within(TWO_WAVES(""), 2, 128, "flag-before-data", 12);
+    for (unsigned seed = 0; seed < 3; seed++) {
+        struct asm_kernel k = {.body = TWO_WAVES("  s_waitcnt vmcnt(0)\n"), .lds = 4096};
+        struct emu_config c = {.checks = EMU_CHECK_ALL, .seed = seed};
+        struct outcome o = launch(&k, &c, 2, 128);
+        if (o.status != EMU_OK)
+            fail_msg("%s", o.run.result.reports[0].text);
+        asm_close(&o.run);
+    }
+}
+
 /* A plain load brings a line in before its other half is published. */
 static void stale_line(void **state)
 {
@@ -667,6 +694,7 @@ int main(void)
         cmocka_unit_test(memory_forms),
         cmocka_unit_test(handoff_between_workgroups),
         cmocka_unit_test(handoff_mistakes),
+        cmocka_unit_test(flag_of_another_wave),
         cmocka_unit_test(stale_line),
         cmocka_unit_test(missing_waits),
         cmocka_unit_test(undefined_values),

@@ -204,6 +204,8 @@ void group_start(struct xcd *x, struct group *g, uint64_t index)
     g->barriers = 0;
     g->epoch0 = ++g->epoch;
     g->nseen = 0;
+    if (g->seen)
+        memset(g->seen, 0, g->cap_seen * sizeof(*g->seen));
     for (unsigned i = 0; i < g->nwaves; i++)
         init_wave(l, g, i);
     g->live = true;

@@ -235,32 +235,50 @@ void lds_touch_done(struct wave *w, struct flight *f)
 
 /* ---- memory handed from one workgroup to another ---- */
 
-static struct seen *seen_of(struct group *g, const struct writer *by, bool add)
+static struct seen *seen_slot(struct seen *table, unsigned cap, uint32_t wave)
 {
-    for (unsigned i = 0; i < g->nseen; i++)
-        if (g->seen[i].wave == by->wave)
-            return &g->seen[i];
-    if (!add)
-        return NULL;
-    if (g->nseen == g->cap_seen) {
-        unsigned cap = g->cap_seen ? g->cap_seen * 2 : 32;
-        struct seen *p = realloc(g->seen, cap * sizeof(*p));
-        if (!p)
-            return NULL;
-        g->seen = p;
-        g->cap_seen = cap;
-    }
-    struct seen *s = &g->seen[g->nseen++];
-    *s = (struct seen){.wave = by->wave, .group = by->group};
-    return s;
+    unsigned i = wave * 2654435761u & (cap - 1);
+    while (table[i].in && table[i].wave != wave)
+        i = (i + 1) & (cap - 1);
+    return &table[i];
+}
+
+static bool seen_grow(struct group *g)
+{
+    unsigned cap = g->cap_seen ? g->cap_seen * 2 : 64;
+    struct seen *table = calloc(cap, sizeof(*table));
+    if (!table)
+        return false;
+    for (unsigned i = 0; i < g->cap_seen; i++)
+        if (g->seen[i].in)
+            *seen_slot(table, cap, g->seen[i].wave) = g->seen[i];
+    free(g->seen);
+    g->seen = table;
+    g->cap_seen = cap;
+    return true;
+}
+
+/* Notes that the workgroup has observed a store of `by`, and with it whatever that wave stored
+ * before in order. */
+static void seen_note(struct group *g, const struct writer *by, const struct inst *in)
+{
+    if (g->nseen * 2 >= g->cap_seen && !seen_grow(g))
+        return;
+    struct seen *s = seen_slot(g->seen, g->cap_seen, by->wave);
+    if (s->in && s->seq >= by->seq)
+        return;
+    g->nseen += !s->in;
+    *s = (struct seen){by->wave, by->group, by->seq, by->epoch, in};
 }
 
 /* Has this workgroup observed something that was stored after `by`, by the same wave or past a
  * later barrier? */
 static const struct inst *overtaken(const struct group *g, const struct writer *by)
 {
-    for (unsigned i = 0; i < g->nseen; i++) {
+    for (unsigned i = 0; i < g->cap_seen; i++) {
         const struct seen *s = &g->seen[i];
+        if (!s->in)
+            continue;
         if (s->wave == by->wave ? s->seq > by->seq : s->group == by->group && s->epoch > by->epoch)
             return s->in;
     }
@@ -312,12 +330,7 @@ bool writers_check(struct wave *w, const struct inst *in, struct alloc *a, uint6
                   where, off, by->group, by->xcd);
             return false;
         }
-        struct seen *s = seen_of(w->group, by, true);
-        if (s && (by->seq > s->seq)) {
-            s->seq = by->seq;
-            s->epoch = by->epoch;
-            s->in = in;
-        }
+        seen_note(w->group, by, in);
     }
     return true;
 }
