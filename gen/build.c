@@ -40,11 +40,11 @@ static Val new_register(Builder *b, enum val_kind kind, int dwords, int fixed)
 {
     struct program *p = b->program;
     if (dwords < 1 || dwords > 64) {
-        build_error(b, __FILE__, __LINE__, "a register of %d dwords", dwords);
+        build_error(b, HERE_(b), "a register of %d dwords", dwords);
         return (Val){.kind = kind, .width = 1};
     }
     if (!PROGRAM_GROW(p, p->vregs, p->n_vregs, p->cap_vregs)) {
-        build_error(b, __FILE__, __LINE__, "out of memory");
+        build_error(b, HERE_(b), "out of memory");
         return (Val){.kind = kind, .width = (uint8_t)dwords};
     }
     p->vregs[p->n_vregs] = (struct vreg){.kind = kind,
@@ -291,6 +291,8 @@ Val build_instr(Builder *b, enum op op, Val dst, bool fresh, const Val *operands
     if (!build_ok(b))
         return shape_of_result(info);
     const char *slash = strrchr(file, '/');
+    b->state->file = file;
+    b->state->line = line;
     struct instr in = {.op = (uint16_t)op,
                        .stage = (uint16_t)b->state->stage,
                        .region = (uint16_t)b->state->region,
@@ -393,6 +395,7 @@ Builder *build_begin(const struct plan *plan)
         builder_free(b);
         return NULL;
     }
+    b->state->file = "entry";
     p->n_regions = 1;
     p->plan = plan;
     p->name = plan ? plan->name : "kernel";
@@ -409,8 +412,7 @@ struct program *build_end(Builder *b, char *err, size_t err_size)
 {
     struct program *p = b->program;
     if (build_ok(b) && b->state->depth)
-        build_error(b, __FILE__, __LINE__, "%d lanes_if or uniform_if are still open",
-                    b->state->depth);
+        build_error(b, HERE_(b), "%d lanes_if or uniform_if are still open", b->state->depth);
     bool ok = build_ok(b);
     if (!ok)
         snprintf(err, err_size, "%s", b->state->error);

@@ -21,7 +21,7 @@ void stage(Builder *b, const char *name)
     }
     char *copy = arena_printf(p->arena, "%s", name);
     if (!copy || !PROGRAM_GROW(p, p->stages, p->n_stages, p->cap_stages)) {
-        build_error(b, __FILE__, __LINE__, "out of memory");
+        build_error(b, HERE_(b), "out of memory");
         return;
     }
     p->stages[p->n_stages] = copy;
@@ -59,7 +59,7 @@ Label label(Builder *b, const char *hint)
 {
     struct program *p = b->program;
     if (!PROGRAM_GROW(p, p->labels, p->n_labels, p->cap_labels)) {
-        build_error(b, __FILE__, __LINE__, "out of memory");
+        build_error(b, HERE_(b), "out of memory");
         return (Label){0};
     }
     p->labels[p->n_labels] = (struct label){arena_printf(p->arena, "%s", hint), -1};
@@ -73,13 +73,13 @@ void place(Builder *b, Label l)
     struct program *p = b->program;
     struct build_state *s = b->state;
     if (p->labels[l.id].block >= 0) {
-        build_error(b, __FILE__, __LINE__, "label %s is placed twice", p->labels[l.id].hint);
+        build_error(b, HERE_(b), "label %s is placed twice", p->labels[l.id].hint);
         return;
     }
     if (s->ended || p->blocks[s->block].n)
         s->block = program_block(p, l.id);
     if (s->block < 0) {
-        build_error(b, __FILE__, __LINE__, "out of memory");
+        build_error(b, HERE_(b), "out of memory");
         return;
     }
     s->ended = false;
@@ -117,7 +117,7 @@ static enum cond opposite(enum cond cond)
 void jump_if(Builder *b, enum cond cond, Label l)
 {
     Val target = label_val(l);
-    build_instr(b, branch_op(cond), NONE, false, &target, 1, __FILE__, __LINE__);
+    build_instr(b, branch_op(cond), NONE, false, &target, 1, HERE_(b));
 }
 
 /* ---- masked lanes */
@@ -126,7 +126,7 @@ static void enter_region(Builder *b, int parent)
 {
     struct program *p = b->program;
     if (!PROGRAM_GROW(p, p->region_parent, p->n_regions, p->cap_regions) || p->n_regions > 65000) {
-        build_error(b, __FILE__, __LINE__, "too many lanes_if regions");
+        build_error(b, HERE_(b), "too many lanes_if regions");
         return;
     }
     p->region_parent[p->n_regions] = parent;
@@ -152,7 +152,7 @@ static void leave_region(Builder *b, const char *what)
 {
     struct build_state *s = b->state;
     if (build_ok(b) && s->region == 0)
-        build_error(b, __FILE__, __LINE__, "%s without lanes_if", what);
+        build_error(b, HERE_(b), "%s without lanes_if", what);
     if (build_ok(b))
         s->region = b->program->region_parent[s->region];
 }
@@ -161,7 +161,7 @@ void lanes_else(Builder *b, Lanes *l)
 {
     leave_region(b, "lanes_else");
     if (l->has_else)
-        build_error(b, __FILE__, __LINE__, "a second lanes_else");
+        build_error(b, HERE_(b), "a second lanes_else");
     l->has_else = true;
     if (l->skip)
         place(b, l->other);
@@ -197,7 +197,7 @@ Uniform uniform_if(Builder *b, enum cond cond)
 void uniform_else(Builder *b, Uniform *u)
 {
     if (u->has_else)
-        build_error(b, __FILE__, __LINE__, "a second uniform_else");
+        build_error(b, HERE_(b), "a second uniform_else");
     u->has_else = true;
     jump(b, u->end);
     place(b, u->other);
@@ -226,7 +226,7 @@ void loop_end(Builder *b, enum cond cond, Label head)
 void barrier(Builder *b)
 {
     if (b->state->region)
-        build_error(b, __FILE__, __LINE__, "a barrier inside lanes_if: some waves may skip it");
+        build_error(b, HERE_(b), "a barrier inside lanes_if: some waves may skip it");
     emit_void(b, s_barrier, );
 }
 
@@ -248,7 +248,7 @@ int lds_at(Builder *b, const char *region)
 {
     const struct plan_region *r = b->plan ? plan_lds(b->plan, region) : NULL;
     if (!r) {
-        build_error(b, __FILE__, __LINE__, "the plan has no LDS region '%s'", region);
+        build_error(b, HERE_(b), "the plan has no LDS region '%s'", region);
         return 0;
     }
     return (int)r->offset;
@@ -268,16 +268,14 @@ void args_load(Builder *b)
     };
     int n = b->plan ? (b->plan->kernarg_size + 3) / 4 : 0;
     if (n > BUILD_MAX_KERNARG) {
-        build_error(b, __FILE__, __LINE__, "%d dwords of arguments, at most %d", n,
-                    BUILD_MAX_KERNARG);
+        build_error(b, HERE_(b), "%d dwords of arguments, at most %d", n, BUILD_MAX_KERNARG);
         return;
     }
     for (int at = 0, k = 0; at < n && build_ok(b); k += n - at < loads[k].dwords) {
         if (n - at < loads[k].dwords)
             continue;
         Val operands[] = {b->kernarg, imm(at * 4)};
-        Val tuple =
-            build_instr(b, (enum op)loads[k].op, NONE, true, operands, 2, __FILE__, __LINE__);
+        Val tuple = build_instr(b, (enum op)loads[k].op, NONE, true, operands, 2, HERE_(b));
         for (int i = 0; i < loads[k].dwords; i++)
             b->state->kernarg[at + i] = part(tuple, i, 1);
         at += loads[k].dwords;
@@ -288,12 +286,12 @@ Val arg(Builder *b, const char *name)
 {
     const struct plan_arg *a = b->plan ? plan_find_arg(b->plan, name) : NULL;
     if (!a) {
-        build_error(b, __FILE__, __LINE__, "the plan has no argument '%s'", name);
+        build_error(b, HERE_(b), "the plan has no argument '%s'", name);
         return (Val){.kind = VAL_S, .width = 2};
     }
     Val v = b->state->kernarg[a->offset / 4];
     if (v.kind == VAL_NONE) {
-        build_error(b, __FILE__, __LINE__, "argument '%s' is used before args_load", name);
+        build_error(b, HERE_(b), "argument '%s' is used before args_load", name);
         v.kind = VAL_S;
     }
     v.width = (uint8_t)(a->size / 4);

@@ -12,12 +12,25 @@ struct build_state {
     int block;       /* where instructions go */
     bool ended;      /* the block ends in a branch: the next instruction opens another */
     int stage, region;
-    int depth;     /* open lanes_if and uniform_if */
-    bool internal; /* the builder itself emits: EXEC may be written */
+    int depth;        /* open lanes_if and uniform_if */
+    const char *file; /* the template's line that last gave an instruction: the builder's own */
+    int line;         /* instructions and errors are said to come from there */
+    bool internal;    /* the builder itself emits: EXEC may be written */
     const char *note;
     const char *heading;
     Val kernarg[BUILD_MAX_KERNARG]; /* the loaded arguments, a dword each */
 };
+
+/* The builder's own instructions come from the template's last line. */
+#undef emit
+#undef emit_to
+#undef emit_void
+#define HERE_(b) (b)->state->file, (b)->state->line
+#define emit(b, name, ...) build_instr(b, OP_##name, NONE, true, EMIT_LIST_(__VA_ARGS__), HERE_(b))
+#define emit_to(b, dst, name, ...)                                                                 \
+    build_instr(b, OP_##name, dst, false, EMIT_LIST_(__VA_ARGS__), HERE_(b))
+#define emit_void(b, name, ...)                                                                    \
+    build_instr(b, OP_##name, NONE, false, EMIT_LIST_(__VA_ARGS__), HERE_(b))
 
 /* Operands and modifiers against the opcode's row. False after build_error. */
 bool build_check(Builder *b, const struct instr *in);

@@ -35,6 +35,18 @@ static void the_error_names_file_and_line(void **state)
     assert_build_error(b, place_of_error);
 }
 
+static void the_builders_own_errors_name_the_last_line(void **state)
+{
+    (void)state;
+    Builder *b = begin();
+    char expected[64];
+    emit(b, v_add_u32, b->tid, b->lane),
+        snprintf(expected, sizeof expected, "test_gen_build.c:%d: the plan has no argument 'nope'",
+                 __LINE__ - 2);
+    arg(b, "nope");
+    assert_build_error(b, expected);
+}
+
 static void the_first_error_stands(void **state)
 {
     (void)state;
@@ -311,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_width_names_the_operand),
         cmocka_unit_test(the_error_names_file_and_line),
+        cmocka_unit_test(the_builders_own_errors_name_the_last_line),
         cmocka_unit_test(the_first_error_stands),
         cmocka_unit_test(ranges_are_checked),
         cmocka_unit_test(tuples_start_even),

@@ -299,6 +299,15 @@ static void two_pass_results(void **state)
     char *text = text_of(b);
     assert_int_equal(states_before(strchr(strstr(text, "v_mfma"), '\n') + 1, "v_mfma"), 2);
     free(text);
+    b = begin(); /* f32 inputs: the same */
+    a = matrix(b, 2), c = matrix(b, 4), out = vreg(b, 4);
+    emit_to(b, out, v_mfma_f32_4x4x1_16b_f32, part(a, 0, 1), part(a, 1, 1), c);
+    emit_to(b, out, v_mfma_f32_4x4x1_16b_f32, part(a, 0, 1), part(a, 1, 1), out);
+    keep(b, out);
+    kernel_end(b);
+    text = text_of(b);
+    assert_int_equal(states_before(strchr(strstr(text, "v_mfma"), '\n') + 1, "v_mfma"), 2);
+    free(text);
 }
 
 static void results_that_overlap_c(void **state)
