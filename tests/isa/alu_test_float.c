@@ -329,7 +329,7 @@ static uint64_t lane_op(struct alu_coverage *coverage, const char *name, uint64_
 
 static uint32_t divide32(struct alu_coverage *cov, uint32_t n, uint32_t d)
 {
-    bool ignored, mask;
+    bool ignored = false, mask = false;
     uint64_t ds = lane_op(cov, "v_div_scale_f32", d, d, n, 0, &ignored);
     uint64_t ns = lane_op(cov, "v_div_scale_f32", n, d, n, 0, &mask);
     uint64_t r = lane_op(cov, "v_rcp_f32", ds, 0, 0, 0, NULL);
@@ -345,7 +345,7 @@ static uint32_t divide32(struct alu_coverage *cov, uint32_t n, uint32_t d)
 
 static uint64_t divide64(struct alu_coverage *cov, uint64_t n, uint64_t d)
 {
-    bool ignored, mask;
+    bool ignored = false, mask = false;
     uint64_t ds = lane_op(cov, "v_div_scale_f64", d, d, n, 0, &ignored);
     uint64_t ns = lane_op(cov, "v_div_scale_f64", n, d, n, 0, &mask);
     uint64_t r = lane_op(cov, "v_rcp_f64", ds, 0, 0, 0, NULL);
