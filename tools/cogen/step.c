@@ -26,6 +26,7 @@ struct buffer {
     const struct ref_cache *cache; /* source's shape, when it is a paged cache */
     size_t size;
     bool output;
+    uint32_t fill;     /* word that poison is made of */
     void *block, *dev; /* allocation; the argument's pointer */
     void *host;        /* read back here, when an output */
 };
@@ -75,7 +76,8 @@ static struct buffer *add(struct step *s, const char *name, const void *source, 
     if (s->n_buffers == MAX_BUFFERS)
         return NULL;
     struct buffer *b = &s->buffers[s->n_buffers++];
-    *b = (struct buffer){.name = name, .source = source, .size = size, .output = output};
+    *b = (struct buffer){
+        .name = name, .source = source, .size = size, .output = output, .fill = (uint32_t)POISON};
     return b;
 }
 
@@ -169,7 +171,11 @@ static void add_shared(struct step *s)
     add(s, "t2r", c->t2r, n * 4, false);
     bool made =
         writes_keys(s->r.front, COGEN_KEYS_FRONT) || writes_keys(s->r.back, COGEN_KEYS_BACK);
-    add(s, "kt", made ? NULL : s->r.kt, n * (size_t)c->keys * 4, made);
+    struct buffer *kt = add(s, "kt", made ? NULL : s->r.kt, n * (size_t)c->keys * 4, made);
+    /* With global keys a row ends at its kv_len; what follows is as it was, and -1 in the
+     * reference. */
+    if (kt && c->params.global_keys)
+        kt->fill = UINT32_MAX;
     add(s, "klen", made ? NULL : s->r.klen, n * 2 * 4, made);
     add_number(s, "swa_stride", (int64_t)c->swa.stride);
     add_number(s, "swa_block", c->swa.block);
@@ -255,7 +261,7 @@ static int fill_buffer(struct step *s, struct buffer *b, char *err, size_t err_s
     } else if (st == COGEN_RT_OK && b->source) {
         st = cogen_rt_copy(s->device, b->dev, b->source, b->size, &s->rt);
     } else if (st == COGEN_RT_OK) {
-        st = cogen_rt_fill(s->device, b->dev, (uint32_t)POISON, b->size, &s->rt);
+        st = cogen_rt_fill(s->device, b->dev, b->fill, b->size, &s->rt);
     }
     return st == COGEN_RT_OK ? 0 : rt_bad(s, err, err_size);
 }
@@ -485,11 +491,13 @@ void step_close(struct step *s)
 
 int step_prepare(struct step *s, uint64_t seed, char *err, size_t err_size)
 {
-    void (*reseed)(uint64_t) = NULL;
-    void *symbol = cogen_rt_device_symbol(s->device, "cogen_emu_set_seed");
+    int (*reseed)(uint64_t) = NULL;
+    void *symbol = cogen_rt_device_symbol(s->device, "emu_hsa_reseed");
     memcpy(&reseed, &symbol, sizeof reseed);
-    if (reseed)
-        reseed(seed);
+    if (reseed && reseed(seed) != 0) {
+        snprintf(err, err_size, "the emulator takes no schedule seed");
+        return -1;
+    }
     for (int i = 0; i < s->n_buffers; i++) {
         struct buffer *b = &s->buffers[i];
         if (!b->dev)
@@ -511,6 +519,17 @@ static enum cogen_rt_status launch_once(struct step *s)
     return cogen_rt_launch(s->queue, s->run[s->run[0].key ? 0 : 1].args, &s->rt);
 }
 
+/* What the emulator found, a text of several lines, ahead of the one line by which the run fails. */
+static void print_finding(const struct step *s)
+{
+    size_t (*finding)(char *, size_t) = NULL;
+    void *symbol = cogen_rt_device_symbol(s->device, "emu_hsa_last_finding");
+    char text[8192] = "";
+    memcpy(&finding, &symbol, sizeof finding);
+    if (finding && finding(text, sizeof text) > 0)
+        fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
+}
+
 int step_launch(struct step *s, int times, char *err, size_t err_size)
 {
     enum cogen_rt_status st = COGEN_RT_OK;
@@ -518,6 +537,8 @@ int step_launch(struct step *s, int times, char *err, size_t err_size)
         st = launch_once(s);
     if (st == COGEN_RT_OK)
         st = cogen_rt_wait(s->queue, s->r.timeout_ms, &s->rt);
+    if (st == COGEN_RT_DEVICE)
+        print_finding(s);
     return st == COGEN_RT_OK ? 0 : rt_bad(s, err, err_size);
 }
 
