@@ -34,7 +34,7 @@ struct line_rec *cache_rec(struct xcd *x, struct alloc *a, uint64_t line)
         return NULL;
     r->alloc = a;
     r->line = line;
-    a->touched = true;
+    __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
     x->recs[++x->nrecs] = r;
     *shadow |= (uint64_t)x->nrecs << SHADOW_REC_SHIFT;
     return r;
@@ -350,8 +350,8 @@ const uint8_t *cache_line(struct wave *w, const struct inst *in, struct alloc *a
         if (!(s & SHADOW_L2))
             remember(&x->l2, shadow, in, w->gid);
         *shadow = s | l1 | SHADOW_L2;
-        if (!a->touched)
-            a->touched = true;
+        if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED))
+            __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
     }
     if (!rec)
         return mem;
@@ -425,6 +425,7 @@ void cache_begin(struct launch *l)
         struct xcd *x = &l->xcd[i];
         x->nrecs = 0;
         x->last = NULL;
+        memset(x->recent, 0, sizeof(x->recent));
         x->l2.n = 0;
         for (unsigned c = 0; c < 32; c++)
             x->l1[c].n = 0;

@@ -4,6 +4,20 @@
  */
 #include "wave.h"
 
+/* One of the allocations used lately, or a search. */
+static struct alloc *recent(struct xcd *x, uint64_t addr)
+{
+    for (unsigned i = 0; i < RECENT; i++) {
+        struct alloc *a = x->recent[i];
+        if (a && addr - (uint64_t)(uintptr_t)a->base < a->size)
+            return a;
+    }
+    struct alloc *a = device_find(x->launch->dev, addr);
+    if (a)
+        x->recent[x->next_recent++ % RECENT] = a;
+    return a;
+}
+
 bool mem_span(struct wave *w, const struct inst *in, uint64_t addr, unsigned bytes, int lane,
               struct alloc **out)
 {
@@ -11,7 +25,7 @@ bool mem_span(struct wave *w, const struct inst *in, uint64_t addr, unsigned byt
     struct alloc *a = x->last;
     uint64_t at = a ? addr - (uint64_t)(uintptr_t)a->base : 0;
     if (!a || at >= a->size) {
-        a = device_find(x->launch->dev, addr);
+        a = recent(x, addr);
         if (!a) {
             fault(w, in, EMU_CHECK_BOUNDS, "memory-outside", lane, NULL,
                   "address 0x%llx lies in no allocation", (unsigned long long)addr);

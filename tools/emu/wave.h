@@ -18,6 +18,7 @@
 #define XCDS 8
 #define LINE 128
 #define LANES 64
+#define RECENT 8
 /* Contents of device memory, LDS and scratch that nobody wrote. A dword that still has it is
  * undefined. */
 #define POISON 0xe5a7c39bu
@@ -331,6 +332,8 @@ struct xcd {
     uint64_t next_group; /* flat index of the next workgroup to start here */
     struct rng rng;
     struct alloc *last; /* allocation of the last access */
+    struct alloc *recent[RECENT];
+    unsigned next_recent;
     struct line_rec **recs;
     uint32_t nrecs, cap_recs;
     struct fetch_list l1[32], l2;
