@@ -16,7 +16,7 @@ static uint32_t vgpr_role(const struct instr *in, const struct op_info *info, co
     }
     if (t->access & ACC_W) {
         const Val *dst_sel = instr_mod(in, MOD_SDWA_DST), *op_sel = instr_mod(in, MOD_OP_SEL);
-        bool part = t->access & ACC_PART;
+        bool part = (t->access & ACC_PART) && info->cls != CLASS_LANE; /* a lane is no part */
         bool sdwa = dst_sel && dst_sel->imm != SDWA_DWORD;
         role |= ROLE_VDST;
         if (valu && (part || sdwa))

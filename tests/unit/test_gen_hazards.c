@@ -174,6 +174,16 @@ static void partial_writes(void **state)
     w = emit(b, v_cvt_pk_fp8_f32, b->tid, b->lane);
     keep(b, emit(b, v_add_u32, w, b->tid));
     expect(b, "v_add_u32", 0);
+    b = begin(); /* lanes are not parts */
+    w = emit(b, v_add_u32, b->tid, b->lane);
+    emit_to(b, w, v_writelane_b32, imm(1), imm(2));
+    heading(b, "second");
+    emit_to(b, w, v_writelane_b32, imm(1), imm(3));
+    keep(b, w);
+    kernel_end(b);
+    char *lanes = text_of(b);
+    assert_int_equal(count_of(lanes, "s_nop"), 0);
+    free(lanes);
     b = begin(); /* low, then high */
     w = emit(b, v_cvt_pk_fp8_f32, b->tid, b->lane);
     heading(b, "high");
