@@ -8,7 +8,8 @@ static uint32_t vgpr_role(const struct instr *in, const struct op_info *info, co
 {
     bool valu = info->enc >= ENC_VOP1 && info->enc <= ENC_VOP3P, dpp = instr_is_dpp(in);
     uint32_t role = 0;
-    if (t->access & ACC_R) {
+    bool writelane = info->cls == CLASS_LANE && t->keeps; /* the other lanes stay, unread */
+    if ((t->access & ACC_R) && !writelane) {
         bool dot_acc = info->cls == CLASS_DOT && (t->operand == 3 || t->operand == 0);
         role |= dot_acc ? ROLE_DOT_ACC : ROLE_VSRC;
         if (dpp && t->operand <= 1)
