@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/object.h"
+#include "gen/pass.h"
+#include "gen/print.h"
+#include "tests/ref/front.h"
+
+/* ---- key and plan */
+
+static void set_number(struct cogen_key *key, const char *option, int value)
+{
+    char text[32], err[256];
+    snprintf(text, sizeof text, "%d", value);
+    if (cogen_key_set(key, option, text, err, sizeof err))
+        fail_msg("%s", err);
+}
+
+static void make_plan(struct rig *r, const char *const *options)
+{
+    const struct ref_case *c = r->c;
+    char err[512];
+    struct cogen_key key = cogen_key_empty();
+    if (cogen_key_set(&key, "model", c->model.name, err, sizeof err))
+        fail_msg("%s", err);
+    set_number(&key, "tokens", c->s);
+    set_number(&key, "tp", c->params.tp);
+    set_number(&key, "ratio", c->ratio);
+    if (c->ratio)
+        set_number(&key, "topk", c->width);
+    set_number(&key, "global-keys", c->params.global_keys);
+    set_number(&key, "shuffled", c->params.shuffled);
+    if (c->wqkv.stride && !c->params.shuffled)
+        set_number(&key, "wqkv-ld", (int)c->wqkv.stride);
+    if (c->wqb.stride)
+        set_number(&key, "wqb-ld", (int)c->wqb.stride);
+    for (size_t i = 0; options && options[i]; i += 2)
+        if (cogen_key_set(&key, options[i], options[i + 1], err, sizeof err))
+            fail_msg("%s", err);
+    if (cogen_key_finish(&key, err, sizeof err) || plan_make(&key, &r->plan, err, sizeof err))
+        fail_msg("%s", err);
+}
+
+/* ---- arguments */
+
+struct source {
+    const char *name;
+    const void *bytes; /* NULL: an output, or nothing the case has */
+    size_t size;
+};
+
+static size_t bytes_of(const struct source *sources, size_t n, const char *name, const void **bytes)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(sources[i].name, name) == 0) {
+            *bytes = sources[i].bytes;
+            return sources[i].size;
+        }
+    }
+    *bytes = NULL;
+    return 0;
+}
+
+static size_t pointer_source(struct rig *r, const char *name, const void **bytes)
+{
+    static const uint32_t epoch[EPOCH_WORDS] = {RIG_EPOCH};
+    const struct ref_case *c = r->c;
+    size_t s = (size_t)c->s;
+    const struct source sources[] = {
+        {"x",        c->x,          s * c->x_stride * 2                       },
+        {"wqkv",     c->wqkv.bytes, c->wqkv.size                              },
+        {"wqkv_s",   c->wqkv.codes, c->wqkv.n / 32 * (c->wqkv.k / 32)         },
+        {"wqb",      c->wqb.bytes,  c->wqb.size                               },
+        {"wqb_s",    c->wqb.codes,  c->wqb.n / 32 * (c->wqb.k / 32)           },
+        {"qn_w",     c->qn_w,       (size_t)c->model.q_rank * 2               },
+        {"kvn_w",    c->kvn_w,      REF_KV_DIM * 2                            },
+        {"cos_sin",  c->cos_sin,    (size_t)c->params.max_pos * REF_ROPE * 4  },
+        {"pos",      c->pos,        s * 8                                     },
+        {"slot",     c->slot,       s * 8                                     },
+        {"swa",      c->swa.bytes,  c->swa.size                               },
+        {"swa_idx",  c->swa_idx,    s * (size_t)c->model.window * 4           },
+        {"swa_lens", c->swa_lens,   s * 4                                     },
+        {"topk",     c->topk,       s * (size_t)c->topk_cols * 4              },
+        {"comp_bt",  c->comp_bt,    (size_t)c->reqs * (size_t)c->bt_stride * 4},
+        {"t2r",      c->t2r,        s * 4                                     },
+        {"epoch",    epoch,         sizeof epoch                              },
+        {"q",        NULL,          s * (size_t)c->q_rows * 2                 },
+        {"qr_out",   NULL,          s * (size_t)c->model.q_rank * 2           },
+        {"kt",       NULL,          s * (size_t)c->keys * 4                   },
+        {"klen",     NULL,          s * 8                                     },
+        {"tl",       NULL,          WORKGROUPS * STAMPS * 8                   },
+    };
+    return bytes_of(sources, sizeof sources / sizeof sources[0], name, bytes);
+}
+
+static uint64_t scalar_value(const struct rig *r, const char *name)
+{
+    const struct ref_case *c = r->c;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } values[] = {
+        {"x_stride",    c->x_stride                   },
+        {"swa_stride",  c->swa.stride                 },
+        {"swa_block",   (uint64_t)c->swa.block        },
+        {"comp_stride", c->comp.stride                },
+        {"comp_block",  (uint64_t)c->params.comp_block},
+        {"bt_stride",   (uint64_t)ref_bt_stride_arg(c)},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (strcmp(values[i].name, name) == 0)
+            return values[i].value;
+    return 0;
+}
+
+static void *device_memory(struct rig *r, const void *bytes, size_t size)
+{
+    void *memory = emu_mem_alloc(r->device, size ? size : 16, 256, false);
+    assert_non_null(memory);
+    if (bytes && size)
+        emu_mem_copy(r->device, memory, bytes, size);
+    return memory;
+}
+
+static void make_args(struct rig *r)
+{
+    for (int i = 0; i < r->plan.n_args; i++) {
+        const struct plan_arg *a = &r->plan.args[i];
+        if (a->kind != ARG_POINTER) {
+            r->values[i] = scalar_value(r, a->name);
+            continue;
+        }
+        const void *bytes;
+        bool scratch = strcmp(a->name, "scratch") == 0;
+        r->sizes[i] = scratch ? (size_t)r->plan.scratch_bytes : pointer_source(r, a->name, &bytes);
+        void *memory = device_memory(r, scratch ? NULL : bytes, r->sizes[i]);
+        if (scratch)
+            emu_mem_fill(r->device, memory, 0, r->sizes[i] / 4);
+        r->values[i] = (uint64_t)(uintptr_t)memory;
+    }
+}
+
+void rig_open(struct rig *r, const struct ref_params *params, unsigned parts,
+              const char *const *options)
+{
+    char err[512];
+    *r = (struct rig){.seed = 1};
+    r->c = ref_case_new(params, parts, err, sizeof err);
+    if (!r->c)
+        fail_msg("%s", err);
+    make_plan(r, options);
+    struct emu_config config = {.arch = "gfx950", .seed = r->seed, .checks = EMU_CHECK_ALL};
+    if (emu_device_open(&config, &r->device, err, sizeof err))
+        fail_msg("%s", err);
+    make_args(r);
+}
+
+/* ---- kernel */
+
+static void *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    void *bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+void rig_build(struct rig *r, void (*template)(Builder *b))
+{
+    char err[1024], path[] = "/tmp/cogen-stage-XXXXXX";
+    Builder *b = build_begin(&r->plan);
+    assert_non_null(b);
+    template(b);
+    struct program *p = build_end(b, err, sizeof err);
+    if (!p || program_passes(p, err, sizeof err))
+        fail_msg("%s", err);
+    char *text = program_print(p, err, sizeof err);
+    program_free(p);
+    int file = mkstemp(path);
+    assert_true(text && file >= 0);
+    close(file);
+    if (cogen_object_write(text, r->plan.arch->name, path, NULL, err, sizeof err))
+        fail_msg("%s", err);
+    free(text);
+    size_t size;
+    void *bytes = read_file(path, &size);
+    unlink(path);
+    if (r->object)
+        emu_object_free(r->object);
+    if (emu_object_load(r->device, bytes, size, &r->object, err, sizeof err))
+        fail_msg("%s", err);
+    free(bytes);
+}
+
+void rig_run(struct rig *r, int workgroups)
+{
+    uint8_t kernarg[1024] = {0};
+    for (int i = 0; i < r->plan.n_args; i++)
+        memcpy(kernarg + r->plan.args[i].offset, &r->values[i], (size_t)r->plan.args[i].size);
+    void *device_kernarg = emu_mem_alloc(r->device, sizeof kernarg, 64, true);
+    emu_mem_copy(r->device, device_kernarg, kernarg, sizeof kernarg);
+    struct emu_dispatch d = {
+        .kernel = emu_object_kernel(r->object, 0)->handle,
+        .grid = {(uint32_t)workgroups * THREADS, 1, 1},
+        .group = {THREADS,                        1, 1},
+        .lds_bytes = (uint32_t)r->plan.lds_bytes,
+        .kernarg = device_kernarg,
+    };
+    struct emu_result result;
+    emu_device_reseed(r->device, r->seed++);
+    if (emu_dispatch(r->device, &d, &result) != EMU_OK)
+        fail_msg("%s", result.report_count ? result.reports[0].text : "the launch failed");
+    emu_mem_free(r->device, device_kernarg);
+}
+
+void rig_close(struct rig *r)
+{
+    if (r->object)
+        emu_object_free(r->object);
+    emu_device_close(r->device);
+    ref_case_free(r->c);
+}
+
+/* ---- what is in device memory */
+
+static int arg_index(const struct rig *r, const char *name)
+{
+    for (int i = 0; i < r->plan.n_args; i++)
+        if (strcmp(r->plan.args[i].name, name) == 0)
+            return i;
+    fail_msg("the kernel has no argument '%s'", name);
+    return 0;
+}
+
+void *rig_arg(struct rig *r, const char *name)
+{
+    return (void *)(uintptr_t)r->values[arg_index(r, name)];
+}
+
+size_t rig_arg_size(struct rig *r, const char *name)
+{
+    return r->sizes[arg_index(r, name)];
+}
+
+void rig_set(struct rig *r, const char *name, uint64_t value)
+{
+    r->values[arg_index(r, name)] = value;
+}
+
+void *rig_scratch(struct rig *r, const char *region)
+{
+    const struct plan_region *place = plan_scratch(&r->plan, region);
+    if (!place)
+        fail_msg("scratch has no region '%s'", region);
+    return (uint8_t *)rig_arg(r, "scratch") + place->offset;
+}
+
+uint32_t rig_tag(const struct rig *r)
+{
+    return 2 * RIG_EPOCH + (r->plan.key.kernel == COGEN_FRONT ? 1 : 2);
+}
+
+void rig_put_pair(struct rig *r, const char *region, size_t index, uint32_t value)
+{
+    uint32_t pair[2] = {value, rig_tag(r)};
+    emu_mem_copy(r->device, (uint8_t *)rig_scratch(r, region) + index * sizeof pair, pair,
+                 sizeof pair);
+}
+
+bool rig_pair(struct rig *r, const char *region, size_t index, uint32_t *value)
+{
+    uint32_t pair[2];
+    memcpy(pair, (uint8_t *)rig_scratch(r, region) + index * sizeof pair, sizeof pair);
+    if (value)
+        *value = pair[0];
+    return pair[1] == rig_tag(r);
+}
