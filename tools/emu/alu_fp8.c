@@ -28,7 +28,8 @@ static inline int scale_exponent(uint32_t scale)
 }
 
 /* f32 bits of element i of a packed source. */
-static inline uint32_t load_element(const uint32_t *rows, int lane, unsigned i, enum element type)
+static inline __attribute__((always_inline)) uint32_t load_element(const uint32_t *rows, int lane,
+                                                                   unsigned i, enum element type)
 {
     if (type == ELEMENT_F32) {
         return rows[i * EMU_LANES + (unsigned)lane];
@@ -37,8 +38,10 @@ static inline uint32_t load_element(const uint32_t *rows, int lane, unsigned i, 
     return type == ELEMENT_F16 ? numeric_f32_bits(numeric_f16(half)) : half << 16;
 }
 
-static inline uint32_t encode_scaled(uint32_t bits, uint32_t scale, struct numeric_format f,
-                                     enum numeric_round round, uint32_t random, bool saturate)
+static inline __attribute__((always_inline)) uint32_t encode_scaled(uint32_t bits, uint32_t scale,
+                                                                    struct numeric_format f,
+                                                                    enum numeric_round round,
+                                                                    uint32_t random, bool saturate)
 {
     int e = scale_exponent(scale);
     bits = e == 255 ? 0x7fc00000U : bits;
@@ -46,7 +49,8 @@ static inline uint32_t encode_scaled(uint32_t bits, uint32_t scale, struct numer
 }
 
 /* Code times the scale, exactly. */
-static inline double decode_scaled(uint32_t code, uint32_t scale, struct numeric_format f)
+static inline __attribute__((always_inline)) double decode_scaled(uint32_t code, uint32_t scale,
+                                                                  struct numeric_format f)
 {
     int e = scale_exponent(scale);
     double value = (double)numeric_decode(code, f) * numeric_pow2(e - 127);
@@ -54,7 +58,8 @@ static inline double decode_scaled(uint32_t code, uint32_t scale, struct numeric
 }
 
 /* The 16-bit code or the f32 of an exact value, to nearest even. */
-static inline uint32_t narrow(double value, enum element type, bool saturate)
+static inline __attribute__((always_inline)) uint32_t narrow(double value, enum element type,
+                                                             bool saturate)
 {
     if (type == ELEMENT_F32) {
         return numeric_f32_bits((float)value);
@@ -180,7 +185,7 @@ SR_BYTE(bf8, NUMERIC_BF8_OCP, NUMERIC_BF8_FNUZ)
 #define PACK_PAIR(name, type, second, index1, scale, format, width, shift_expr)                    \
     EMU_OP(v_cvt_scalef32_##name)                                                                  \
     {                                                                                              \
-        EMU_ROW_ALIGN uint32_t buf[2][EMU_LANES];                                                  \
+        EMU_ROW_ALIGN uint32_t buf[2][EMU_LANES], low[EMU_LANES], high[EMU_LANES];                 \
         bool f32 = (type) == ELEMENT_F32;                                                          \
         const uint32_t *s0 = f32 ? emu_src_b32(alu, 0, buf[0]) : alu->src[0];                      \
         const uint32_t *s1 = f32 ? emu_src_b32(alu, second, buf[1]) : alu->src[0];                 \
@@ -191,11 +196,17 @@ SR_BYTE(bf8, NUMERIC_BF8_OCP, NUMERIC_BF8_FNUZ)
         uint32_t *dst = alu->dst;                                                                  \
         EMU_EACH(l)                                                                                \
         {                                                                                          \
-            uint32_t low = encode_scaled(load_element(s0, l, 0, type), s2[l], format,              \
-                                         NUMERIC_NEAREST, 0, saturate);                            \
-            uint32_t high = encode_scaled(load_element(s1, l, index1, type), s2[l], format,        \
-                                          NUMERIC_NEAREST, 0, saturate);                           \
-            put_bits(dst, l, shift, mask, low | high << (width));                                  \
+            low[l] = encode_scaled(load_element(s0, l, 0, type), s2[l], format, NUMERIC_NEAREST,   \
+                                   0, saturate);                                                   \
+        }                                                                                          \
+        EMU_EACH(l)                                                                                \
+        {                                                                                          \
+            high[l] = encode_scaled(load_element(s1, l, index1, type), s2[l], format,              \
+                                    NUMERIC_NEAREST, 0, saturate);                                 \
+        }                                                                                          \
+        EMU_EACH(l)                                                                                \
+        {                                                                                          \
+            put_bits(dst, l, shift, mask, low[l] | high[l] << (width));                            \
         }                                                                                          \
     }
 

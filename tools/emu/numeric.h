@@ -90,7 +90,8 @@ static inline double numeric_pow2(int exponent)
  * its rounding where the product leaves the normal range). Not for bf16, whose own range is that of
  * f32.
  */
-static inline float numeric_decode(uint32_t code, struct numeric_format f)
+static inline __attribute__((always_inline)) float numeric_decode(uint32_t code,
+                                                                  struct numeric_format f)
 {
     uint32_t magnitude = code & (f.sign_bit - 1);
     uint32_t exponent = magnitude >> f.mbits;
@@ -117,9 +118,9 @@ static inline float numeric_decode(uint32_t code, struct numeric_format f)
  * then truncated. `saturate`: overflow (and Inf, when saturate_inf) gives the largest finite value;
  * otherwise Inf or NaN as the format has it.
  */
-static inline uint32_t numeric_encode(uint32_t value_bits, int adjust, struct numeric_format f,
-                                      enum numeric_round round, uint32_t random, bool saturate,
-                                      bool saturate_inf)
+static inline __attribute__((always_inline)) uint32_t
+numeric_encode(uint32_t value_bits, int adjust, struct numeric_format f, enum numeric_round round,
+               uint32_t random, bool saturate, bool saturate_inf)
 {
     uint32_t sign = value_bits >> 31;
     uint32_t magnitude = value_bits & 0x7fffffffU;
@@ -128,8 +129,8 @@ static inline uint32_t numeric_encode(uint32_t value_bits, int adjust, struct nu
     uint32_t lifted = numeric_f32_bits((float)(int32_t)magnitude * numeric_pow2f(-125));
     bool tiny = magnitude < 0x00800000U;
     uint32_t m = tiny ? lifted : magnitude;
-    int exponent = (int)(m >> 23) - 127 - (tiny ? 24 : 0) + adjust;
-    uint32_t significand = (m & 0x7fffffU) | (m != 0 ? 0x800000U : 0);
+    int exponent = (int)(m >> 23) - 127 - 24 * (int)tiny + adjust;
+    uint32_t significand = (m & 0x7fffffU) | (uint32_t)(m != 0) << 23;
     int lowest = 1 - f.bias;
     int below = lowest - exponent;
     int shift = 23 - f.mbits + (below > 0 ? below : 0);
@@ -160,8 +161,8 @@ static inline uint32_t numeric_encode(uint32_t value_bits, int adjust, struct nu
     code = rounded == 0 ? 0 : code;
     bool over = code > f.max;
     if (f.special == NUMERIC_FINITE) {
-        code = over || inf || nan ? f.max : code;
-        return code | (sign != 0 ? f.sign_bit : 0);
+        code = (over | inf | nan) ? f.max : code;
+        return code | (f.sign_bit & (0U - sign));
     }
     uint32_t inf_code, nan_code;
     if (f.special == NUMERIC_INF_NAN) {
@@ -175,13 +176,14 @@ static inline uint32_t numeric_encode(uint32_t value_bits, int adjust, struct nu
     }
     bool toward_zero = round == NUMERIC_ZERO || (round == NUMERIC_UP && sign != 0) ||
                        (round == NUMERIC_DOWN && sign == 0);
-    uint32_t over_code = saturate || toward_zero ? f.max : inf_code;
+    uint32_t over_code = (saturate | toward_zero) ? f.max : inf_code;
+    uint32_t from_inf = (saturate & saturate_inf) ? f.max : inf_code;
     code = over ? over_code : code;
-    code = inf ? (saturate && saturate_inf ? f.max : inf_code) : code;
+    code = inf ? from_inf : code;
     code = nan ? nan_code : code;
-    uint32_t sign_code = sign != 0 ? f.sign_bit : 0;
+    uint32_t sign_code = f.sign_bit & (0U - sign);
     if (f.special == NUMERIC_FNUZ) {
-        sign_code = code == 0 || code == f.sign_bit ? 0 : sign_code;
+        sign_code = ((code == 0) | (code == f.sign_bit)) ? 0 : sign_code;
     }
     return code | sign_code;
 }
