@@ -6,17 +6,23 @@
  *
  *   { "cogen": "0.1.0",
  *     "kernels": [
- *       { "name": "cogen_front_...",             the kernel's symbol
- *         "file": "cogen_front_....co",          beside the manifest
- *         "file_size": 12345, "file_digest": "0123456789abcdef",
+ *       { "name": "cogen_front_...",          the kernel's symbol
+ *         "file": "cogen_front_....co",       beside the manifest
+ *         "file_size": 12345,
+ *         "file_digest": "0123456789abcdef",
  *         "arch": "gfx950",
- *         "key": { "arch": "gfx950", "model": "v41-flash", "kernel": "front", ... },   every option
- * of the key, as text "args": [ { "name": "x", "kind": "pointer", "offset": 0, "size": 8,
- * "written": false }, ... ], "args_digest": "...",                  over "name:offset:size:kind\n"
- * of each argument "kernarg_size": 200, "scratch": { "size": 1048576, "regions": [ { "name": "x8",
- * "offset": 0, "size": 81920 }, ... ] }, "epoch_size": 1040, "lds": 40960, "vgprs": 128, "sgprs":
- * 64,      registers as allocated, of a lane and of a wave "workgroups": 256, "workitems": 512 },
- * ... ] }
+ *         "key": { "arch": "gfx950", "kernel": "front", ... },
+ *                                             every option of the key, as text
+ *         "args": [ { "name": "x", "kind": "pointer", "offset": 0, "size": 8,
+ *                     "written": false }, ... ],
+ *         "args_digest": "...",               over "name:offset:size:kind" and a newline, each
+ *         "kernarg_size": 200,
+ *         "scratch": { "size": 1048576,
+ *                      "regions": [ { "name": "x8", "offset": 0, "size": 81920 }, ... ] },
+ *         "epoch_size": 1040,
+ *         "lds": 40960,
+ *         "vgprs": 128, "sgprs": 64,          used, of a lane and of a wave
+ *         "workgroups": 256, "workitems": 512 }, ... ] }
  */
 #ifndef GEN_MANIFEST_H
 #define GEN_MANIFEST_H
