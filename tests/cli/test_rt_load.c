@@ -260,7 +260,7 @@ static void manifests_that_are_wrong_are_refused(void **state)
         enum cogen_rt_status status;
     } edits[] = {
         {"\"lds\": ",             "\"lds\": 1",           "LDS",           COGEN_RT_MISMATCH},
-        {"\"vgprs\": ",           "\"vgprs\": 1",         "vgprs",         COGEN_RT_BAD_FILE},
+        {"\"vgprs\": ",           "\"vgprs\": 1",         "VGPRs",         COGEN_RT_MISMATCH},
         {"\"kind\": \"pointer\"", "\"kind\": \"quad\"",   "unknown kind",  COGEN_RT_BAD_FILE},
         {"\"kind\": \"pointer\"", "\"kind\": \"i64\"",    "digest",        COGEN_RT_MISMATCH},
         {"\"name\": \"x\"",       "\"name\": \"y\"",      "digest",        COGEN_RT_MISMATCH},

@@ -62,7 +62,7 @@ static void parse_dims(const char *option, char *arg, uint32_t out[3], struct ar
     snprintf(copy, sizeof copy, "%s", arg);
     out[0] = out[1] = out[2] = 1;
     int n = 0;
-    for (char *p = strtok_r(copy, ",x", &save); p; p = strtok_r(NULL, ",x", &save)) {
+    for (char *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save)) {
         if (n == 3)
             argp_failure(state, EXIT_BAD_INPUT, 0, "--%s %s: at most three numbers", option, arg);
         out[n++] = (uint32_t)cli_number(option, p, 1, UINT32_MAX, state);
