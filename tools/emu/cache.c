@@ -34,7 +34,6 @@ struct line_rec *cache_rec(struct xcd *x, struct alloc *a, uint64_t line)
         return NULL;
     r->alloc = a;
     r->line = line;
-    __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
     x->recs[++x->nrecs] = r;
     *shadow |= (uint64_t)x->nrecs << SHADOW_REC_SHIFT;
     return r;
@@ -269,8 +268,7 @@ void cache_plain_store(struct wave *w, const struct inst *in, const struct pend 
         store_line(w, a, line, m, data);
 }
 
-static void remember(struct fetch_list *list, uint64_t *shadow, const struct inst *in,
-                     uint32_t wave)
+static void remember_l1(struct fetch_list *list, uint64_t *shadow, const struct inst *in)
 {
     if (list->n == list->cap) {
         size_t cap = list->cap ? list->cap * 2 : 256;
@@ -280,15 +278,41 @@ static void remember(struct fetch_list *list, uint64_t *shadow, const struct ins
         list->at = p;
         list->cap = cap;
     }
-    list->at[list->n++] = (struct fetched){shadow, in, wave};
+    list->at[list->n++] = (struct fetched){shadow, in};
 }
 
-static const struct inst *fetched_by(const struct fetch_list *list, const uint64_t *shadow)
+static void remember_l2(struct line_list *list, uint64_t *shadow)
 {
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 1024;
+        uint64_t **p = realloc(list->at, cap * sizeof(*p));
+        if (!p)
+            return;
+        list->at = p;
+        list->cap = cap;
+    }
+    list->at[list->n++] = shadow;
+}
+
+static const struct inst *fetched_by(const struct xcd *x, unsigned cu, const uint64_t *shadow)
+{
+    const struct fetch_list *list = &x->l1[cu];
     for (size_t i = list->n; i-- > 0;)
         if (list->at[i].shadow == shadow)
             return list->at[i].in;
     return NULL;
+}
+
+/* The load that brought a line in: this CU's, or for the L2 that of any CU which still has it. */
+static const struct inst *first_fetch(const struct wave *w, const uint64_t *shadow, bool l2)
+{
+    const struct inst *in = fetched_by(w->xcd, w->group->cu, shadow);
+    for (unsigned cu = 0; l2 && cu < 32; cu++) {
+        const struct inst *other = cu == w->group->cu ? NULL : fetched_by(w->xcd, cu, shadow);
+        if (other)
+            return other;
+    }
+    return in;
 }
 
 static void stale_fault(struct wave *w, const struct inst *in, struct alloc *a, uint64_t line,
@@ -302,7 +326,7 @@ static void stale_fault(struct wave *w, const struct inst *in, struct alloc *a, 
         if (mask_bit(by->mask, byte))
             break;
     const uint64_t *shadow = &a->xshadow[w->xcd->index][line];
-    const struct inst *first = fetched_by(l2 ? &w->xcd->l2 : &w->xcd->l1[w->group->cu], shadow);
+    const struct inst *first = first_fetch(w, shadow, l2);
     char fetch[256] = "an earlier plain load";
     if (first)
         snprintf(fetch, sizeof(fetch), "a plain load (0x%x: %s)",
@@ -346,12 +370,10 @@ const uint8_t *cache_line(struct wave *w, const struct inst *in, struct alloc *a
     bool in_l1 = s & l1;
     if (!in_l1 || !(s & SHADOW_L2)) {
         if (!in_l1)
-            remember(&x->l1[w->group->cu], shadow, in, w->gid);
+            remember_l1(&x->l1[w->group->cu], shadow, in);
         if (!(s & SHADOW_L2))
-            remember(&x->l2, shadow, in, w->gid);
+            remember_l2(&x->l2, shadow);
         *shadow = s | l1 | SHADOW_L2;
-        if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED))
-            __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
     }
     if (!rec)
         return mem;
@@ -395,7 +417,7 @@ void cache_invalidate(struct wave *w, bool l2)
     if (!l2)
         return;
     for (size_t i = 0; i < x->l2.n; i++) {
-        uint64_t *s = x->l2.at[i].shadow;
+        uint64_t *s = x->l2.at[i];
         *s &= ~SHADOW_L2;
         if (*s >> SHADOW_REC_SHIFT)
             drop_stale(x->recs[*s >> SHADOW_REC_SHIFT], -1);
@@ -439,6 +461,28 @@ void cache_begin(struct launch *l)
     l->nwriters = 0;
 }
 
+/* Every shadow word in use is in a list of its XCD. */
+static void clear_shadow(struct launch *l)
+{
+    for (unsigned k = 0; k < XCDS; k++) {
+        struct xcd *x = &l->xcd[k];
+        for (unsigned c = 0; c < 32; c++) {
+            for (size_t i = 0; i < x->l1[c].n; i++)
+                *x->l1[c].at[i].shadow = 0;
+            x->l1[c].n = 0;
+        }
+        for (size_t i = 0; i < x->l2.n; i++)
+            *x->l2.at[i] = 0;
+        x->l2.n = 0;
+        for (uint32_t i = 1; i <= x->nrecs; i++)
+            x->recs[i]->alloc->xshadow[k][x->recs[i]->line] = 0;
+        x->nrecs = 0;
+    }
+    for (uint32_t i = 1; i <= l->nwriters; i++)
+        *l->writer_slots[i] = 0;
+    l->nwriters = 0;
+}
+
 /* The kernel's end writes every L2 back. */
 void cache_end(struct launch *l)
 {
@@ -453,5 +497,5 @@ void cache_end(struct launch *l)
                     to[b] = r->data[b];
         }
     }
-    device_clear_shadow(l->dev);
+    clear_shadow(l);
 }

@@ -88,7 +88,8 @@ static void alloc_free(struct alloc *a)
             munmap(a->xshadow[x], a->lines * 8);
     if (a->gshadow)
         munmap(a->gshadow, a->lines * 4);
-    munmap(a->map, a->mapped);
+    if (a->map) /* not the host's own memory */
+        munmap(a->map, a->mapped);
     free(a);
 }
 
@@ -243,6 +244,39 @@ int emu_mem_free(struct emu_device *device, void *ptr)
     return 0;
 }
 
+int emu_mem_map(struct emu_device *device, void *ptr, size_t size)
+{
+    struct device *dev = (struct device *)device;
+    uint64_t first = (uint64_t)(uintptr_t)ptr / PAGE * PAGE;
+    uint64_t end = ((uint64_t)(uintptr_t)ptr + size + PAGE - 1) / PAGE * PAGE;
+    struct alloc *a = size ? calloc(1, sizeof(*a)) : NULL;
+    if (!a)
+        return -1;
+    a->base = (uint8_t *)(uintptr_t)first;
+    a->size = end - first;
+    a->defined = true;
+    bool ok = map_shadow(a);
+    pthread_rwlock_wrlock(&dev->lock);
+    size_t i = alloc_index(dev, first);
+    ok = ok && (i == dev->nallocs || (uint64_t)(uintptr_t)dev->allocs[i]->base >= end);
+    struct alloc **allocs = ok ? realloc(dev->allocs, (dev->nallocs + 1) * sizeof(*allocs)) : NULL;
+    if (allocs) {
+        dev->allocs = allocs;
+        memmove(allocs + i + 1, allocs + i, (dev->nallocs - i) * sizeof(*allocs));
+        allocs[i] = a;
+        dev->nallocs++;
+    }
+    pthread_rwlock_unlock(&dev->lock);
+    if (!allocs)
+        alloc_free(a);
+    return allocs ? 0 : -1;
+}
+
+int emu_mem_unmap(struct emu_device *device, void *ptr)
+{
+    return emu_mem_free(device, (void *)((uintptr_t)ptr / PAGE * PAGE));
+}
+
 bool device_escaped(struct device *dev, uint64_t addr)
 {
     pthread_rwlock_rdlock(&dev->lock);
@@ -311,27 +345,4 @@ bool emu_mem_info(struct emu_device *device, const void *ptr, void **base, size_
     if (size)
         *size = a->size;
     return true;
-}
-
-static void clear_sparse(void *p, size_t bytes)
-{
-    if (bytes <= 64 << 10)
-        memset(p, 0, bytes);
-    else
-        madvise(p, bytes, MADV_DONTNEED);
-}
-
-void device_clear_shadow(struct device *dev)
-{
-    pthread_rwlock_rdlock(&dev->lock);
-    for (size_t i = 0; i < dev->nallocs; i++) {
-        struct alloc *a = dev->allocs[i];
-        if (!a->touched)
-            continue;
-        a->touched = false;
-        for (unsigned x = 0; x < XCDS; x++)
-            clear_sparse(a->xshadow[x], a->lines * 8);
-        clear_sparse(a->gshadow, a->lines * 4);
-    }
-    pthread_rwlock_unlock(&dev->lock);
 }

@@ -208,6 +208,8 @@ void group_start(struct xcd *x, struct group *g, uint64_t index)
         memset(g->seen, 0, g->cap_seen * sizeof(*g->seen));
     for (unsigned i = 0; i < g->nwaves; i++)
         init_wave(l, g, i);
+    g->next = g->watch = g->insts = 0;
+    g->proven = false;
     g->live = true;
 }
 
@@ -401,5 +403,6 @@ void launch_free(struct launch *l)
     }
     arena_free(&l->arena);
     free(l->writers);
+    free(l->writer_slots);
     free(l);
 }

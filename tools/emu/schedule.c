@@ -250,21 +250,40 @@ static void run_wave(struct xcd *x, struct group *g, struct wave *w)
         barrier_full(x, g);
 }
 
+/* What the round leaves: when a wave of the group runs again, and what would wake it before. */
+static void sum_up(struct group *g, uint64_t round)
+{
+    g->next = ~0ull;
+    g->watch = g->insts = 0;
+    g->proven = true;
+    for (unsigned i = 0; i < g->nwaves; i++) {
+        const struct wave *w = &g->waves[i];
+        g->insts += w->insts;
+        uint64_t at = ~0ull;
+        if (w->state == WAVE_RUN || w->state == WAVE_WAIT) {
+            at = round + 1;
+            g->proven = false;
+        } else if (w->state == WAVE_PARKED || w->state == WAVE_SLEEP) {
+            at = w->wake;
+            g->proven &= w->proven;
+            if (w->state == WAVE_PARKED)
+                g->watch |= w->watch;
+        }
+        g->next = at < g->next ? at : g->next;
+    }
+}
+
 static void run_group(struct xcd *x, struct group *g)
 {
     struct launch *l = x->launch;
-    bool any = false;
+    if (l->round < g->next && !(l->committed_bloom & g->watch))
+        return;
     for (unsigned i = 0; i < g->nwaves; i++) {
         struct wave *w = &g->waves[i];
-        w->quantum = 0;
-        if (w->state == WAVE_ENDED || w->state == WAVE_BARRIER || !wake(l, w))
-            continue;
-        any = true;
+        if (w->state != WAVE_ENDED && w->state != WAVE_BARRIER)
+            wake(l, w);
+        w->quantum = draw_quantum(&x->rng);
     }
-    if (!any)
-        return;
-    for (unsigned i = 0; i < g->nwaves; i++)
-        g->waves[i].quantum = draw_quantum(&x->rng);
     unsigned start = (unsigned)(rng_next(&x->rng) % g->nwaves);
     for (bool again = true; again;) {
         again = false;
@@ -276,6 +295,7 @@ static void run_group(struct xcd *x, struct group *g)
             again = true;
         }
     }
+    sum_up(g, l->round);
 }
 
 static bool group_over(const struct group *g)
@@ -331,43 +351,31 @@ struct census {
     uint64_t insts;
 };
 
-static void count_group(const struct launch *l, const struct group *g, struct census *c)
-{
-    if (group_over(g) && g->live) {
-        c->live++;
-        c->next = l->round + 1;
-        return;
-    }
-    c->live++;
-    for (unsigned i = 0; i < g->nwaves; i++) {
-        const struct wave *w = &g->waves[i];
-        c->insts += w->insts;
-        for (const struct pend *p = w->pend_head; p; p = p->next) {
-            c->pends++;
-            uint64_t due = p->forced || p->due <= l->round ? l->round + 1 : p->due;
-            c->next = due < c->next ? due : c->next;
-        }
-        uint64_t at = ~0ull;
-        if (w->state == WAVE_RUN || w->state == WAVE_WAIT) {
-            at = l->round + 1;
-            c->proven = false;
-        } else if (w->state == WAVE_PARKED || w->state == WAVE_SLEEP) {
-            at = w->state == WAVE_PARKED && l->committed_bloom & w->watch ? l->round + 1 : w->wake;
-            c->proven &= w->proven;
-        }
-        c->next = at < c->next ? at : c->next;
-    }
-}
-
 static struct census take_census(const struct launch *l)
 {
     struct census c = {.next = ~0ull, .proven = true};
     for (unsigned i = 0; i < XCDS; i++) {
         const struct xcd *x = &l->xcd[i];
         c.insts += x->insts;
-        for (unsigned s = 0; s < x->nslots; s++)
-            if (x->slots[s].live)
-                count_group(l, &x->slots[s], &c);
+        for (unsigned s = 0; s < x->nslots; s++) {
+            const struct group *g = &x->slots[s];
+            if (!g->live)
+                continue;
+            c.live++;
+            c.insts += g->insts;
+            c.proven &= g->proven;
+            uint64_t at = g->next;
+            if (l->committed_bloom & g->watch || (g->ended == g->nwaves && group_over(g)))
+                at = l->round + 1;
+            c.next = at < c.next ? at : c.next;
+        }
+        for (unsigned k = 0; k < x->npwaves; k++) {
+            for (const struct pend *p = x->pwaves[k]->pend_head; p; p = p->next) {
+                c.pends++;
+                uint64_t due = p->forced || p->due <= l->round ? l->round + 1 : p->due;
+                c.next = due < c.next ? due : c.next;
+            }
+        }
         if (x->next_group < l->ngroups)
             c.live++;
     }

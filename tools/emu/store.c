@@ -209,13 +209,17 @@ static struct writer **writers_at(struct launch *l, struct alloc *a, uint64_t li
     if (l->nwriters + 1 >= l->cap_writers) {
         uint32_t cap = l->cap_writers ? l->cap_writers * 2 : 1024;
         struct writer **p = realloc(l->writers, cap * sizeof(struct writer *));
-        if (!p)
+        if (p)
+            l->writers = p;
+        uint32_t **q = realloc(l->writer_slots, cap * sizeof(uint32_t *));
+        if (q)
+            l->writer_slots = q;
+        if (!p || !q)
             return NULL;
-        l->writers = p;
         l->cap_writers = cap;
     }
     a->gshadow[line] = ++l->nwriters;
-    a->touched = true;
+    l->writer_slots[l->nwriters] = &a->gshadow[line];
     l->writers[l->nwriters] = NULL;
     return &l->writers[l->nwriters];
 }

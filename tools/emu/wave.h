@@ -53,7 +53,6 @@ struct alloc {
     uint8_t *map; /* what was mapped, and how much */
     size_t mapped;
     size_t lines;
-    bool touched; /* has shadow contents since the last dispatch */
     bool defined;
     bool code;               /* a code object's image */
     uint64_t *xshadow[XCDS]; /* one word a line, sparse; see SHADOW_* */
@@ -110,7 +109,11 @@ struct writer { /* bytes of a line last stored by one instruction of one wave */
 struct fetched { /* a line that a plain load brought into an L1 */
     uint64_t *shadow;
     const struct inst *in;
-    uint32_t wave;
+};
+
+struct line_list { /* lines in an L2 */
+    uint64_t **at;
+    size_t n, cap;
 };
 
 struct fetch_list {
@@ -294,6 +297,10 @@ struct group {
     struct lds_cell *cells;
     const struct inst **cell_in; /* last writer of each dword */
     uint32_t lds_bytes, lds_cap;
+    /* What the last round left: nothing happens before round `next` unless a line of `watch`
+     * changes. */
+    uint64_t next, watch, insts;
+    bool proven;
     uint32_t size[3];  /* work-items a dimension: less than the packet's at the grid's edge */
     struct seen *seen; /* stores of others that this workgroup has observed */
     unsigned nseen, cap_seen;
@@ -336,7 +343,8 @@ struct xcd {
     unsigned next_recent;
     struct line_rec **recs;
     uint32_t nrecs, cap_recs;
-    struct fetch_list l1[32], l2;
+    struct fetch_list l1[32];
+    struct line_list l2;
     struct pend *plain_head, *plain_tail; /* log of this round's plain stores */
     struct wave **pwaves;                 /* waves with pending stores */
     unsigned npwaves, cap_pwaves;
@@ -364,6 +372,7 @@ struct launch {
     struct xcd xcd[XCDS];
     struct arena arena;      /* writers */
     struct writer **writers; /* by gshadow index */
+    uint32_t **writer_slots; /* and where that index stands */
     uint32_t nwriters, cap_writers;
     struct fault fault;
     bool done;
@@ -423,7 +432,6 @@ struct device {
 struct alloc *device_find(struct device *dev, uint64_t addr);
 bool device_escaped(struct device *dev, uint64_t addr);
 void device_escape(struct device *dev, uint64_t addr);
-void device_clear_shadow(struct device *dev);
 
 /* object.c */
 struct kernel *object_kernel_at(struct device *dev, uint64_t handle, struct object **obj);
