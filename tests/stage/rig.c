@@ -149,7 +149,7 @@ void rig_open(struct rig *r, const struct ref_params *params, unsigned parts,
               const char *const *options)
 {
     char err[512];
-    *r = (struct rig){.seed = 1};
+    *r = (struct rig){.seed = 1, .epoch = RIG_EPOCH};
     r->c = ref_case_new(params, parts, err, sizeof err);
     if (!r->c)
         fail_msg("%s", err);
@@ -266,9 +266,15 @@ void *rig_scratch(struct rig *r, const char *region)
     return (uint8_t *)rig_arg(r, "scratch") + place->offset;
 }
 
+void rig_next_epoch(struct rig *r)
+{
+    r->epoch++;
+    emu_mem_copy(r->device, rig_arg(r, "epoch"), &r->epoch, sizeof r->epoch);
+}
+
 uint32_t rig_tag(const struct rig *r)
 {
-    return 2 * RIG_EPOCH + (r->plan.key.kernel == COGEN_FRONT ? 1 : 2);
+    return 2 * r->epoch + (r->plan.key.kernel == COGEN_FRONT ? 1 : 2);
 }
 
 void rig_put_pair(struct rig *r, const char *region, size_t index, uint32_t value)

@@ -24,7 +24,7 @@
 #include "tests/ref/case.h"
 #include "tools/emu/emu.h"
 
-enum { RIG_EPOCH = 11 }; /* what the epoch word holds */
+enum { RIG_EPOCH = 11 }; /* what the epoch word holds at first */
 
 struct rig {
     struct plan plan;
@@ -34,6 +34,7 @@ struct rig {
     uint64_t values[PLAN_MAX_ARGS]; /* of the arguments: device addresses or numbers */
     size_t sizes[PLAN_MAX_ARGS];    /* bytes behind a pointer */
     uint64_t seed;
+    uint32_t epoch;
 };
 
 /* params: the case, its parts made; the key is the case's with the options set (a "kernel" among
@@ -49,6 +50,7 @@ size_t rig_arg_size(struct rig *r, const char *name);
 void rig_set(struct rig *r, const char *name,
              uint64_t value); /* a scalar argument, or another address */
 void *rig_scratch(struct rig *r, const char *region);
+void rig_next_epoch(struct rig *r);    /* as K2 does at its end */
 uint32_t rig_tag(const struct rig *r); /* the launch's */
 
 /* A (value, tag) pair of a region, and whether it carries the launch's tag. */
