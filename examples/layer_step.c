@@ -35,7 +35,7 @@ static struct memory {
     void *ptr;
 } memory[] = {
     {"x",        HIDDEN * 2,                          0x3f803f80}, /* bf16 1.0 */
-    {"wqkv",     (Q_RANK + 512) * HIDDEN,             0x38b838b8}, /* e4m3 1, -1, ... */
+    {"wqkv",     (Q_RANK + 512) * HIDDEN,             0x38b83838}, /* e4m3 1, 1, -1, 1 */
     {"wqkv_s",   (Q_RANK + 512) / 32 * (HIDDEN / 32), 0x7a7a7a7a}, /* E8M0 2^-5 */
     {"qn_w",     Q_RANK * 2,                          0x3f803f80},
     {"kvn_w",    512 * 2,                             0x3f803f80},
@@ -52,6 +52,7 @@ static struct memory {
     {"comp_bt",  POSITIONS * 4,                       0         },
     {"topk",     TOPK * 4,                            0xffffffff}, /* no compressed row yet */
     {"t2r",      4,                                   0         },
+    {"tl",       4,                                   0         }, /* stamped by timeline builds alone */
     {"kt",       (TOPK + 128) * 4,                    0         },
     {"klen",     2 * 4,                               0         },
     {"comp",     CACHE,                               0         },

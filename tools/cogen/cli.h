@@ -35,6 +35,7 @@ int cmd_keys(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
+int cmd_lint(int argc, char **argv);
 
 /* "cogen NAME: text" on stderr; returns status. who is argv[0]. */
 int cli_fail(const char *who, int status, const char *format, ...)

@@ -17,6 +17,7 @@ const struct command commands[] = {
     {"sweep",    cmd_sweep,    "generate and assemble every default key; print the table of resources"},
     {"timeline", cmd_timeline, "run a timeline build; write a trace and a picture of it"              },
     {"emu",      cmd_emu,      "run any code object on the emulator"                                  },
+    {"lint",     cmd_lint,     "find missing waits and wait states in a code object without running it"},
 };
 const size_t command_count = sizeof commands / sizeof commands[0];
 

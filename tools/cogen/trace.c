@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKS_PER_US = 100, ROW = 4, WIDTH = 1200, LEFT = 60, TOP = 40, GAP = 30 };
+enum { TICKS_PER_US = 100, ROW = 4, WIDTH = 1200, LEFT = 60, TOP = 40, GAP = 30, MAX_LAUNCHES = 2 };
 
 /* A stage of a workgroup: from the stamp before it to its own. */
 struct span {
@@ -35,20 +35,35 @@ static int spans_of(const struct trace_launch *l, int workgroup, struct span out
     return count;
 }
 
-static bool limits(const struct trace_launch *launches, size_t count, uint64_t *first,
-                   uint64_t *last)
+/* What is drawn of a launch: its ticks less `origin`. */
+struct drawn {
+    uint64_t first, last, origin;
+};
+
+/* False when no stamp was passed. Launches run in turn; where the clock starts anew with a launch,
+ * as the emulator's does, the later one is drawn right behind the earlier. *total: ticks of the
+ * whole picture. */
+static bool arrange(const struct trace_launch *launches, size_t count, struct drawn *out,
+                    uint64_t *total)
 {
-    *first = UINT64_MAX;
-    *last = 0;
-    for (size_t k = 0; k < count; k++)
+    *total = 0;
+    for (size_t k = 0; k < count; k++) {
+        struct drawn *d = &out[k];
+        *d = (struct drawn){UINT64_MAX, 0, 0};
         for (size_t i = 0; i < (size_t)WORKGROUPS * STAMPS; i++) {
             uint64_t t = launches[k].stamps[i];
             if (!t || !launches[k].names[i % STAMPS])
                 continue;
-            *first = t < *first ? t : *first;
-            *last = t > *last ? t : *last;
+            d->first = t < d->first ? t : d->first;
+            d->last = t > d->last ? t : d->last;
         }
-    return *first <= *last;
+        if (d->first > d->last)
+            return false;
+        bool anew = k && d->first < out[k - 1].last;
+        d->origin = anew ? d->first - *total : k ? out[0].origin : d->first;
+        *total = d->last - d->origin;
+    }
+    return true;
 }
 
 /* Colours by stamp, far apart in hue and even in lightness. */
@@ -62,8 +77,9 @@ static const char *colour(int stamp)
 
 char *trace_json(const struct trace_launch *launches, size_t count)
 {
-    uint64_t first, last;
-    if (!limits(launches, count, &first, &last))
+    struct drawn drawn[MAX_LAUNCHES];
+    uint64_t total;
+    if (count > MAX_LAUNCHES || !arrange(launches, count, drawn, &total))
         return NULL;
     struct text t = {0};
     text_add(&t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
@@ -83,7 +99,7 @@ char *trace_json(const struct trace_launch *launches, size_t count)
                          ",\n{\"name\":\"%s\",\"ph\":\"X\",\"pid\":%zu,\"tid\":%d,\"ts\":%.2f,"
                          "\"dur\":%.2f}",
                          launches[k].names[spans[i].stamp], k, w,
-                         (double)(spans[i].from - first) / TICKS_PER_US,
+                         (double)(spans[i].from - drawn[k].origin) / TICKS_PER_US,
                          (double)(spans[i].to - spans[i].from) / TICKS_PER_US);
         }
         text_add(&t, k + 1 < count ? ",\n" : "\n");
@@ -115,7 +131,7 @@ static void svg_launch(struct text *t, const struct trace_launch *l, int top, ui
         if (w % 32 == 0)
             text_add(t, "<text x=\"4\" y=\"%d\">wg %d</text>\n", y + ROW + 4, w);
         for (int i = 0; i < n; i++) {
-            double from = (double)(spans[i].from - first) * scale,
+            double from = (double)(spans[i].from - origin) * scale,
                    width = (double)(spans[i].to - spans[i].from) * scale;
             text_add(t,
                      "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" "
@@ -130,21 +146,22 @@ static void svg_launch(struct text *t, const struct trace_launch *l, int top, ui
 
 char *trace_svg(const struct trace_launch *launches, size_t count)
 {
-    uint64_t first, last;
-    if (!limits(launches, count, &first, &last))
+    struct drawn drawn[MAX_LAUNCHES];
+    uint64_t total;
+    if (count > MAX_LAUNCHES || !arrange(launches, count, drawn, &total))
         return NULL;
     struct text t = {0};
     int step = WORKGROUPS * ROW + TOP + GAP, height = (int)count * step + GAP;
-    double scale = (double)WIDTH / (double)(last > first ? last - first : 1);
+    double scale = (double)WIDTH / (double)(total ? total : 1);
     text_add(&t,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
              "font-family=\"sans-serif\" "
              "font-size=\"11\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
              LEFT + WIDTH + 20, height);
     for (size_t k = 0; k < count; k++)
-        svg_launch(&t, &launches[k], TOP + (int)k * step, first, scale);
+        svg_launch(&t, &launches[k], TOP + (int)k * step, drawn[k].origin, scale);
     text_add(&t, "<text x=\"%d\" y=\"%d\">0 .. %.2f us of the device's clock</text>\n</svg>\n",
-             LEFT, height - 8, (double)(last - first) / TICKS_PER_US);
+             LEFT, height - 8, (double)total / TICKS_PER_US);
     if (!t.failed)
         return t.data;
     free(t.data);

@@ -15,8 +15,8 @@ struct trace_launch {
     const uint64_t *stamps;
 };
 
-/* The texts are malloc'd; NULL when out of memory or when no stamp was passed. Chrome's and
- * Perfetto's trace format: */
+/* At most two launches. The texts are malloc'd; NULL when out of memory or when no stamp was
+ * passed. Chrome's and Perfetto's trace format: */
 char *trace_json(const struct trace_launch *launches, size_t count);
 char *trace_svg(const struct trace_launch *launches, size_t count);
 
