@@ -132,6 +132,8 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, v
     }
     case HSA_AGENT_INFO_EXTENSIONS:
         memset(value, 0, 128);
+        if (gpu)
+            ((uint8_t *)value)[HSA_EXTENSION_AMD_LOADER / 8] |= 1 << HSA_EXTENSION_AMD_LOADER % 8;
         return HSA_STATUS_SUCCESS;
     default:
         return number_info(s, gpu, (int)attribute, value);
@@ -318,4 +320,24 @@ hsa_status_t hsa_wavefront_get_info(hsa_wavefront_t wavefront, hsa_wavefront_inf
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     *(uint32_t *)value = 64;
     return HSA_STATUS_SUCCESS;
+}
+
+/* ---- coherency of an agent: what every discrete GPU has, and nothing else */
+
+hsa_status_t hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coherency_type_t *type)
+{
+    if (agent.handle != HSA_GPU)
+        return HSA_STATUS_ERROR_INVALID_AGENT;
+    if (!type)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    *type = HSA_AMD_COHERENCY_TYPE_COHERENT;
+    return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_type_t type)
+{
+    if (agent.handle != HSA_GPU)
+        return HSA_STATUS_ERROR_INVALID_AGENT;
+    return type == HSA_AMD_COHERENCY_TYPE_COHERENT ? HSA_STATUS_SUCCESS
+                                                   : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }

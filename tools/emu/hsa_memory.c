@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools and regions, allocations, copies. All of the device's memory lies in the process, so every
  * agent reaches it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,16 @@ static uint64_t size_of(const struct hsa_state *s, const struct pool *p)
     if (p->segment == HSA_AMD_SEGMENT_GROUP)
         return strcmp(s->arch, "gfx942") == 0 ? LDS_GFX942 : LDS_GFX950;
     return pool_bytes;
+}
+
+bool hsa_pool_traits(uint64_t pool, uint64_t *agent, uint32_t *flags)
+{
+    const struct pool *p = pool_of(pool);
+    if (!p)
+        return false;
+    *agent = p->agent;
+    *flags = p->flags;
+    return true;
 }
 
 hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t agent,
@@ -135,6 +146,10 @@ hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool, size_t siz
     if (p->segment != HSA_AMD_SEGMENT_GLOBAL || size > size_of(s, p))
         return HSA_STATUS_ERROR_INVALID_ALLOCATION;
     *ptr = emu_mem_alloc(s->device, size, GRANULE, p->defined);
+    if (*ptr && !hsa_alloc_note(s, *ptr, size, p->handle)) {
+        emu_mem_free(s->device, *ptr);
+        *ptr = NULL;
+    }
     return *ptr ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
@@ -143,8 +158,12 @@ hsa_status_t hsa_amd_memory_pool_free(void *ptr)
     HSA_NEEDS_STATE(s);
     if (!ptr)
         return HSA_STATUS_SUCCESS;
-    return emu_mem_free(s->device, ptr) == 0 ? HSA_STATUS_SUCCESS
-                                             : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+    if (!hsa_alloc_forget(s, ptr, false))
+        return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+    pthread_mutex_lock(&s->dispatch); /* one that runs may use it */
+    emu_mem_free(s->device, ptr);
+    pthread_mutex_unlock(&s->dispatch);
+    return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t *agents,
@@ -230,13 +249,11 @@ hsa_status_t hsa_memory_assign_agent(void *ptr, hsa_agent_t agent, hsa_access_pe
     return ptr ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
-/* Host memory the kernels may reach only after a copy: the emulated device knows its own
- * allocations alone. */
+/* A hint for agents of the full profile, and there are none: hsa_amd_memory_lock is what makes host
+ * memory reachable. */
 hsa_status_t hsa_memory_register(void *ptr, size_t size)
 {
-    (void)ptr;
-    (void)size;
-    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    return ptr && size ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
 hsa_status_t hsa_memory_deregister(void *ptr, size_t size)
@@ -255,6 +272,16 @@ static bool on_device(const struct hsa_state *s, const void *ptr)
     return emu_mem_info(s->device, ptr, &base, &size);
 }
 
+/* Whether a range that begins in an allocation also ends in it; other memory is the host's own. */
+static bool inside(const struct hsa_state *s, const void *ptr, size_t size)
+{
+    void *base;
+    size_t whole;
+    if (!emu_mem_info(s->device, ptr, &base, &whole))
+        return true;
+    return size <= whole - (size_t)((const char *)ptr - (char *)base);
+}
+
 static void copy(const struct hsa_state *s, void *dst, const void *src, size_t size)
 {
     if (on_device(s, dst))
@@ -263,14 +290,29 @@ static void copy(const struct hsa_state *s, void *dst, const void *src, size_t s
         memcpy(dst, src, size);
 }
 
+/* A copy over the end of an allocation would fault on a device: it is refused, with a line. */
+static hsa_status_t check_copy(struct hsa_state *s, const void *dst, size_t dst_size,
+                               const void *src, size_t src_size)
+{
+    if (inside(s, dst, dst_size) && inside(s, src, src_size))
+        return HSA_STATUS_SUCCESS;
+    char text[160];
+    snprintf(text, sizeof text,
+             "a copy from %p (%zu bytes) to %p (%zu bytes) ends beyond its allocation", src,
+             src_size, dst, dst_size);
+    hsa_complain(s, text);
+    return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+
 hsa_status_t hsa_memory_copy(void *dst, const void *src, size_t size)
 {
     HSA_NEEDS_STATE(s);
     if (size && (!dst || !src))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    if (size)
+    hsa_status_t status = size ? check_copy(s, dst, size, src, size) : HSA_STATUS_SUCCESS;
+    if (size && status == HSA_STATUS_SUCCESS)
         copy(s, dst, src, size);
-    return HSA_STATUS_SUCCESS;
+    return status;
 }
 
 hsa_status_t hsa_amd_memory_fill(void *ptr, uint32_t value, size_t count)
@@ -278,15 +320,20 @@ hsa_status_t hsa_amd_memory_fill(void *ptr, uint32_t value, size_t count)
     HSA_NEEDS_STATE(s);
     if (!ptr || (uintptr_t)ptr % 4 || !on_device(s, ptr))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (count > SIZE_MAX / 4 || !inside(s, ptr, count * 4))
+        return HSA_STATUS_ERROR_INVALID_ALLOCATION;
     emu_mem_fill(s->device, ptr, value, count);
     return HSA_STATUS_SUCCESS;
 }
 
+/* A copy of `rows` rows of `width` bytes in each of `planes` planes; a plain one has one of each.
+ */
 struct async {
     struct hsa_state *state;
-    void *dst;
-    const void *src;
-    size_t size;
+    char *dst;
+    const char *src;
+    size_t width, rows, planes;
+    size_t dst_pitch, dst_slice, src_pitch, src_slice;
     hsa_signal_t done;
     uint32_t count;
     hsa_signal_t after[];
@@ -296,7 +343,7 @@ static bool all_zero(void *data)
 {
     const struct async *a = data;
     for (uint32_t i = 0; i < a->count; i++)
-        if (atomic_load(&hsa_sig(a->after[i])->value) != 0)
+        if (a->after[i].handle && atomic_load(&hsa_sig(a->after[i])->value) != 0)
             return false;
     return true;
 }
@@ -306,29 +353,36 @@ static void *run_copy(void *data)
     struct async *a = data;
     hsa_sig_wait(all_zero, a, UINT64_MAX);
     uint64_t start = hsa_now();
-    copy(a->state, a->dst, a->src, a->size);
+    for (size_t z = 0; z < a->planes; z++)
+        for (size_t y = 0; y < a->rows; y++)
+            copy(a->state, a->dst + z * a->dst_slice + y * a->dst_pitch,
+                 a->src + z * a->src_slice + y * a->src_pitch, a->width);
     hsa_sig_complete(a->done, start, hsa_now());
     free(a);
     return NULL;
 }
 
-hsa_status_t hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agent, const void *src,
-                                       hsa_agent_t src_agent, size_t size, uint32_t count,
-                                       const hsa_signal_t *after, hsa_signal_t done)
+/* Starts a copy that waits for signals on a thread of its own, so that none waits for another's. */
+static hsa_status_t start_copy(struct async what, uint32_t count, const hsa_signal_t *after)
 {
-    (void)dst_agent;
-    (void)src_agent;
-    HSA_NEEDS_STATE(s);
-    if (!dst || !src || (count && !after))
+    if (!what.dst || !what.src || (count && !after))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    if (!done.handle)
+    if (!what.done.handle)
         return HSA_STATUS_ERROR_INVALID_SIGNAL;
+    if (what.width && what.rows && what.planes) {
+        size_t rows = what.rows - 1, planes = what.planes - 1;
+        hsa_status_t status = check_copy(
+            what.state, what.dst, planes * what.dst_slice + rows * what.dst_pitch + what.width,
+            what.src, planes * what.src_slice + rows * what.src_pitch + what.width);
+        if (status != HSA_STATUS_SUCCESS)
+            return status;
+    }
     struct async *a = malloc(sizeof *a + count * sizeof *after);
     pthread_t thread;
     if (!a)
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-    *a = (struct async){
-        .state = s, .dst = dst, .src = src, .size = size, .done = done, .count = count};
+    *a = what;
+    a->count = count;
     for (uint32_t i = 0; i < count; i++)
         a->after[i] = after[i];
     if (pthread_create(&thread, NULL, run_copy, a) != 0) {
@@ -337,6 +391,56 @@ hsa_status_t hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agent, const v
     }
     pthread_detach(thread);
     return HSA_STATUS_SUCCESS;
+}
+
+static bool is_agent(hsa_agent_t agent)
+{
+    return agent.handle == HSA_CPU || agent.handle == HSA_GPU;
+}
+
+hsa_status_t hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agent, const void *src,
+                                       hsa_agent_t src_agent, size_t size, uint32_t count,
+                                       const hsa_signal_t *after, hsa_signal_t done)
+{
+    HSA_NEEDS_STATE(s);
+    if (!is_agent(dst_agent) || !is_agent(src_agent))
+        return HSA_STATUS_ERROR_INVALID_AGENT;
+    return start_copy((struct async){.state = s,
+                                     .dst = dst,
+                                     .src = src,
+                                     .width = size,
+                                     .rows = 1,
+                                     .planes = 1,
+                                     .done = done},
+                      count, after);
+}
+
+hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_at,
+                                            const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_at,
+                                            const hsa_dim3_t *range, hsa_agent_t agent,
+                                            hsa_amd_copy_direction_t direction, uint32_t count,
+                                            const hsa_signal_t *after, hsa_signal_t done)
+{
+    (void)direction;
+    HSA_NEEDS_STATE(s);
+    if (agent.handle != HSA_GPU)
+        return HSA_STATUS_ERROR_INVALID_AGENT;
+    if (!dst || !dst_at || !src || !src_at || !range || !dst->base || !src->base)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    return start_copy(
+        (struct async){
+            .state = s,
+            .dst = (char *)dst->base + dst_at->x + dst_at->y * dst->pitch + dst_at->z * dst->slice,
+            .src = (char *)src->base + src_at->x + src_at->y * src->pitch + src_at->z * src->slice,
+            .width = range->x,
+            .rows = range->y,
+            .planes = range->z,
+            .dst_pitch = dst->pitch,
+            .dst_slice = dst->slice,
+            .src_pitch = src->pitch,
+            .src_slice = src->slice,
+            .done = done},
+        count, after);
 }
 
 hsa_status_t hsa_amd_profiling_async_copy_enable(bool enable)
@@ -366,34 +470,13 @@ hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, 
     return HSA_STATUS_SUCCESS;
 }
 
-/* ---- what a pointer is */
-
-hsa_status_t hsa_amd_pointer_info(const void *ptr, hsa_amd_pointer_info_t *info,
-                                  void *(*alloc)(size_t), uint32_t *count, hsa_agent_t **accessible)
+hsa_status_t hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t from, hsa_amd_memory_pool_t to,
+                                             bool *result)
 {
-    HSA_NEEDS_STATE(s);
-    if (!ptr || !info)
+    if (!pool_of(from.handle) || !pool_of(to.handle))
+        return (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL;
+    if (!result)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    hsa_amd_pointer_info_t out = {.size = sizeof out, .type = HSA_EXT_POINTER_TYPE_UNKNOWN};
-    void *base;
-    size_t size;
-    bool known = emu_mem_info(s->device, ptr, &base, &size);
-    if (known) {
-        out.type = HSA_EXT_POINTER_TYPE_HSA;
-        out.agentBaseAddress = out.hostBaseAddress = base;
-        out.sizeInBytes = size;
-        out.agentOwner = (hsa_agent_t){HSA_GPU};
-        out.global_flags = HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED;
-    }
-    uint32_t room = info->size;
-    memcpy(info, &out, room && room < sizeof out ? room : sizeof out);
-    if (alloc && count && accessible) {
-        *count = known ? 2 : 0;
-        *accessible = known ? alloc(2 * sizeof(hsa_agent_t)) : NULL;
-        if (known && !*accessible)
-            return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-        for (uint32_t i = 0; i < *count; i++)
-            (*accessible)[i] = (hsa_agent_t){HSA_CPU + i};
-    }
+    *result = false;
     return HSA_STATUS_SUCCESS;
 }

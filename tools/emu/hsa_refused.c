@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of the ABI that this device does not serve: images, the finalizer, code objects of the
- * first version, IPC, SVM, locked host memory. Each says so. The ABI's headers are left out, since
+ * first version, IPC, SVM. Each says so. The ABI's headers are left out, since
  * an answer that reads no argument needs no prototype of its own.
  */
 
@@ -14,9 +14,6 @@ enum { STATUS_ERROR = 0x1000 }; /* HSA_STATUS_ERROR */
         return STATUS_ERROR;                                                                       \
     }
 
-REFUSE(hsa_amd_coherency_get_type)
-REFUSE(hsa_amd_coherency_set_type)
-REFUSE(hsa_amd_deregister_deallocation_callback)
 REFUSE(hsa_amd_image_create)
 REFUSE(hsa_amd_image_get_info_max_dim)
 REFUSE(hsa_amd_interop_map_buffer)
@@ -26,17 +23,7 @@ REFUSE(hsa_amd_ipc_memory_create)
 REFUSE(hsa_amd_ipc_memory_detach)
 REFUSE(hsa_amd_ipc_signal_attach)
 REFUSE(hsa_amd_ipc_signal_create)
-REFUSE(hsa_amd_memory_async_copy_rect)
-REFUSE(hsa_amd_memory_lock)
-REFUSE(hsa_amd_memory_lock_to_pool)
 REFUSE(hsa_amd_memory_migrate)
-REFUSE(hsa_amd_memory_pool_can_migrate)
-REFUSE(hsa_amd_memory_unlock)
-REFUSE(hsa_amd_pointer_info_set_userdata)
-REFUSE(hsa_amd_queue_cu_get_mask)
-REFUSE(hsa_amd_queue_cu_set_mask)
-REFUSE(hsa_amd_register_deallocation_callback)
-REFUSE(hsa_amd_register_system_event_handler)
 REFUSE(hsa_amd_svm_attributes_get)
 REFUSE(hsa_amd_svm_attributes_set)
 REFUSE(hsa_amd_svm_prefetch_async)
@@ -48,10 +35,7 @@ REFUSE(hsa_code_object_get_symbol_from_name)
 REFUSE(hsa_code_object_iterate_symbols)
 REFUSE(hsa_code_object_serialize)
 REFUSE(hsa_code_symbol_get_info)
-REFUSE(hsa_executable_agent_global_variable_define)
-REFUSE(hsa_executable_global_variable_define)
 REFUSE(hsa_executable_load_code_object)
-REFUSE(hsa_executable_readonly_variable_define)
 REFUSE(hsa_ext_image_clear)
 REFUSE(hsa_ext_image_copy)
 REFUSE(hsa_ext_image_create)

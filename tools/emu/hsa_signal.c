@@ -106,10 +106,17 @@ LOAD(relaxed)
 LOAD(acquire)
 LOAD(scacquire)
 
+static void store(struct hsa_sig *s, int64_t v)
+{
+    int64_t old = atomic_load(&s->value);
+    while ((!s->doorbell || old < v) && !atomic_compare_exchange_weak(&s->value, &old, v))
+        ;
+}
+
 #define STORE(name)                                                                                \
     void hsa_signal_##name(hsa_signal_t s, hsa_signal_value_t v)                                   \
     {                                                                                              \
-        atomic_store(&hsa_sig(s)->value, v);                                                       \
+        store(hsa_sig(s), v);                                                                      \
         hsa_sig_wake();                                                                            \
     }
 STORE(store_relaxed)

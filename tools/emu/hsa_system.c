@@ -10,7 +10,7 @@
 #include "hsa_state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hsa_state *current;
+static struct hsa_state *current; /* the ABI's one runtime of a process */
 static unsigned uses;
 
 struct hsa_state *hsa_state(void)
@@ -28,42 +28,97 @@ uint64_t hsa_now(void)
     return (uint64_t)t.tv_sec * HSA_TICKS_PER_SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* ---- environment */
+/* ---- environment: a value that is not understood is an error, since a check that somebody
+ * believes to be on, and is off for a slip of the hand, would be worse than none */
 
-/* A number of the environment into *out when it is set. False, and a line on stderr, when it is not
- * one. */
-static bool env_number(const char *name, uint64_t max, uint64_t *out)
+static bool env_number(const char *name, uint64_t min, uint64_t max, uint64_t *out)
 {
     const char *text = getenv(name);
-    if (!text || !*text)
+    if (!text)
         return true;
     char *end;
     errno = 0;
     uint64_t n = strtoull(text, &end, 0);
-    if (*end || errno || n > max || *text == '-') {
-        fprintf(stderr, "%s '%s' is not a number from 0 to %llu\n", name, text,
-                (unsigned long long)max);
+    if (*text < '0' || *text > '9' || *end || errno || n < min || n > max) {
+        fprintf(stderr, "%s=%s: expected a number from %llu to %llu\n", name, text,
+                (unsigned long long)min, (unsigned long long)max);
         return false;
     }
     *out = n;
     return true;
 }
 
+static const struct {
+    const char *name;
+    unsigned bits;
+} check_names[] = {
+    {"waits",     EMU_CHECK_WAITS    },
+    {"hazards",   EMU_CHECK_HAZARDS  },
+    {"undefined", EMU_CHECK_UNDEFINED},
+    {"bounds",    EMU_CHECK_BOUNDS   },
+    {"races",     EMU_CHECK_RACES    },
+    {"caches",    EMU_CHECK_CACHES   },
+    {"all",       EMU_CHECK_ALL      },
+    {"none",      0                  },
+};
+
+/* A number (the bits of EMU_CHECK_*), or names from left to right: each adds, or with '-' takes
+ * away. "all,-caches" and "-caches" are the same. */
+static bool env_checks(unsigned *checks)
+{
+    const char *text = getenv("COGEN_EMU_CHECKS");
+    if (!text)
+        return true;
+    uint64_t number = 0;
+    if (*text >= '0' && *text <= '9') {
+        if (!env_number("COGEN_EMU_CHECKS", 0, EMU_CHECK_ALL, &number))
+            return false;
+        *checks = (unsigned)number;
+        return true;
+    }
+    unsigned bits = *text == '-' ? EMU_CHECK_ALL : 0;
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, ","), minus = *at == '-', i = 0;
+        const size_t count = sizeof check_names / sizeof check_names[0];
+        while (i < count && (strlen(check_names[i].name) != n - minus ||
+                             memcmp(at + minus, check_names[i].name, n - minus) != 0))
+            i++;
+        if (i == count) {
+            fprintf(stderr,
+                    "COGEN_EMU_CHECKS=%s: '%.*s' is none of waits, hazards, undefined, bounds, "
+                    "races, caches, all, none\n",
+                    text, (int)n, at);
+            return false;
+        }
+        bits = minus ? bits & ~check_names[i].bits : bits | check_names[i].bits;
+        at += n;
+        if (!*at)
+            break;
+    }
+    *checks = bits;
+    return true;
+}
+
 static bool configure(struct emu_config *config)
 {
-    uint64_t seed = 0, threads = 0, cus = 0, checks = EMU_CHECK_ALL, limit = 0;
-    if (!env_number("COGEN_EMU_SEED", UINT64_MAX, &seed) ||
-        !env_number("COGEN_EMU_THREADS", 256, &threads) ||
-        !env_number("COGEN_EMU_CUS", 4096, &cus) ||
-        !env_number("COGEN_EMU_CHECKS", EMU_CHECK_ALL, &checks) ||
-        !env_number("COGEN_EMU_MAX_INSTS", UINT64_MAX, &limit))
+    uint64_t seed = 0, threads = 0, cus = 0, limit = 0;
+    unsigned checks = EMU_CHECK_ALL;
+    const char *arch = getenv("COGEN_EMU_ARCH");
+    if (arch && strcmp(arch, "gfx950") != 0 && strcmp(arch, "gfx942") != 0) {
+        fprintf(stderr, "COGEN_EMU_ARCH=%s: expected gfx950 or gfx942\n", arch);
+        return false;
+    }
+    if (!env_number("COGEN_EMU_SEED", 0, UINT64_MAX, &seed) ||
+        !env_number("COGEN_EMU_THREADS", 1, 256, &threads) ||
+        !env_number("COGEN_EMU_CUS", 8, 256, &cus) ||
+        !env_number("COGEN_EMU_MAX_INSTS", 0, UINT64_MAX, &limit) || !env_checks(&checks))
         return false;
     *config = (struct emu_config){
-        .arch = getenv("COGEN_EMU_ARCH"),
+        .arch = arch,
         .cus = (unsigned)cus,
         .threads = (unsigned)threads,
         .seed = seed,
-        .checks = (unsigned)checks,
+        .checks = checks,
         .max_insts = limit,
     };
     return true;
@@ -85,6 +140,7 @@ static hsa_status_t start(void)
     }
     s->arch = emu_device_config(s->device)->arch;
     pthread_mutex_init(&s->dispatch, NULL);
+    pthread_mutex_init(&s->lists, NULL);
     current = s;
     return HSA_STATUS_SUCCESS;
 }
@@ -99,19 +155,31 @@ hsa_status_t hsa_init(void)
     return status;
 }
 
+/* Threads of queues may be inside callbacks that ask for the state, so they end before it goes. */
+static void end(struct hsa_state *s)
+{
+    hsa_queues_end(s);
+    pthread_mutex_lock(&lock);
+    current = NULL;
+    pthread_mutex_unlock(&lock);
+    hsa_execs_end(s);
+    hsa_allocs_end(s);
+    emu_device_close(s->device);
+    pthread_mutex_destroy(&s->dispatch);
+    pthread_mutex_destroy(&s->lists);
+    free(s->finding);
+    free(s);
+}
+
 hsa_status_t hsa_shut_down(void)
 {
     pthread_mutex_lock(&lock);
-    hsa_status_t status = current ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_NOT_INITIALIZED;
-    if (current && --uses == 0) {
-        emu_device_close(current->device);
-        pthread_mutex_destroy(&current->dispatch);
-        free(current->finding);
-        free(current);
-        current = NULL;
-    }
+    struct hsa_state *s = current && uses > 0 && --uses == 0 ? current : NULL;
+    bool was_up = current != NULL;
     pthread_mutex_unlock(&lock);
-    return status;
+    if (s)
+        end(s);
+    return was_up ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_NOT_INITIALIZED;
 }
 
 hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void *value)
@@ -215,55 +283,91 @@ hsa_status_t hsa_status_string(hsa_status_t status, const char **text)
 
 /* ---- findings and counters, for clients that know the emulator (hsa_ext.h) */
 
+static void keep(struct hsa_state *s, char *finding)
+{
+    pthread_mutex_lock(&s->lists);
+    free(s->finding);
+    s->finding = finding;
+    pthread_mutex_unlock(&s->lists);
+}
+
+void hsa_complain(struct hsa_state *s, const char *text)
+{
+    fprintf(stderr, "%s\n", text);
+    keep(s, strdup(text));
+}
+
 void hsa_report(struct hsa_state *s, const struct emu_result *result)
 {
-    free(s->finding);
-    s->finding = NULL;
+    pthread_mutex_lock(&s->lists);
+    s->dispatches++;
     s->counters = *result;
-    s->counters.reports = NULL;
+    s->counters.reports = NULL; /* the device's, until its next dispatch */
+    pthread_mutex_unlock(&s->lists);
+    char *text = NULL;
     size_t size = 0;
-    FILE *out = result->report_count ? open_memstream(&s->finding, &size) : NULL;
+    FILE *out = result->report_count ? open_memstream(&text, &size) : NULL;
     if (!out)
         return;
     for (size_t i = 0; i < result->report_count; i++)
         fprintf(out, "%s%s", i ? "\n" : "", result->reports[i].text);
     fclose(out);
-    fprintf(stderr, "%s\n", s->finding);
+    if (text)
+        fprintf(stderr, "%s%s", text, size && text[size - 1] == '\n' ? "" : "\n");
+    keep(s, text);
 }
 
-void cogen_emu_set_seed(uint64_t seed)
+int emu_hsa_reseed(uint64_t seed)
 {
     struct hsa_state *s = hsa_state();
     if (!s)
-        return;
+        return -1;
     pthread_mutex_lock(&s->dispatch);
     emu_device_reseed(s->device, seed);
     pthread_mutex_unlock(&s->dispatch);
+    return 0;
 }
 
-size_t cogen_emu_finding(char *text, size_t size)
+size_t emu_hsa_last_finding(char *text, size_t size)
 {
     struct hsa_state *s = hsa_state();
     if (size)
         text[0] = '\0';
     if (!s)
         return 0;
-    pthread_mutex_lock(&s->dispatch);
+    pthread_mutex_lock(&s->lists);
     size_t length = s->finding ? strlen(s->finding) : 0;
     if (size && s->finding)
         snprintf(text, size, "%s", s->finding);
-    pthread_mutex_unlock(&s->dispatch);
+    pthread_mutex_unlock(&s->lists);
     return length;
 }
 
-void cogen_emu_counters(uint64_t *insts, uint64_t *mfma_macs)
+int emu_hsa_last_dispatch(struct emu_hsa_counters *counters)
 {
     struct hsa_state *s = hsa_state();
-    *insts = *mfma_macs = 0;
     if (!s)
-        return;
-    pthread_mutex_lock(&s->dispatch);
-    *insts = s->counters.insts;
-    *mfma_macs = s->counters.mfma_macs;
-    pthread_mutex_unlock(&s->dispatch);
+        return -1;
+    pthread_mutex_lock(&s->lists);
+    *counters = (struct emu_hsa_counters){.dispatches = s->dispatches,
+                                          .insts = s->counters.insts,
+                                          .mfma_macs = s->counters.mfma_macs,
+                                          .reports = s->counters.report_count};
+    pthread_mutex_unlock(&s->lists);
+    return 0;
+}
+
+hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t call, void *data)
+{
+    HSA_NEEDS_STATE(s);
+    if (!call)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    pthread_mutex_lock(&s->lists);
+    bool taken = s->event_call != NULL;
+    if (!taken) {
+        s->event_call = call;
+        s->event_data = data;
+    }
+    pthread_mutex_unlock(&s->lists);
+    return taken ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS;
 }
