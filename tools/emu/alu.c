@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of lane arithmetic: one row for each mnemonic, found by binary search. */
-#include "alu.h"
+#include "alu_lanes.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define SRC(...) {__VA_ARGS__}
-
-#define X(name, dst, src, flags) emu_alu_fn emu_##name;
-#include "alu_table.h"
-#undef X
 
 static const struct emu_alu_op ops[] = {
 #define X(name, dst, src, flags) {#name, emu_##name, dst, src, flags},

@@ -17,7 +17,6 @@
         }                                                                                          \
         alu->mask_out = emu_mask(flags);                                                           \
     }                                                                                              \
-    void emu_v_cmpx_##name(struct emu_alu *alu);                                                   \
     void emu_v_cmpx_##name(struct emu_alu *alu)                                                    \
     {                                                                                              \
         emu_v_cmp_##name(alu);                                                                     \
@@ -130,7 +129,6 @@ static uint64_t modified(const struct emu_alu *alu, uint64_t bits, unsigned sign
 }
 
 #define CLASS(name, bits, mbits, ebits)                                                            \
-    void emu_v_cmp_class_##name(struct emu_alu *alu);                                              \
     void emu_v_cmp_class_##name(struct emu_alu *alu)                                               \
     {                                                                                              \
         uint64_t mask = 0;                                                                         \
@@ -141,7 +139,6 @@ static uint64_t modified(const struct emu_alu *alu, uint64_t bits, unsigned sign
         }                                                                                          \
         alu->mask_out = mask;                                                                      \
     }                                                                                              \
-    void emu_v_cmpx_class_##name(struct emu_alu *alu);                                             \
     void emu_v_cmpx_class_##name(struct emu_alu *alu)                                              \
     {                                                                                              \
         emu_v_cmp_class_##name(alu);                                                               \

@@ -27,9 +27,14 @@
 
 #define EMU_ROW_ALIGN _Alignas(64)
 
-#define EMU_OP(name)                                                                               \
-    void emu_##name(struct emu_alu *alu);                                                          \
-    EMU_CLONES void emu_##name(struct emu_alu *alu)
+/* Every function of the table. */
+#define SRC(...)
+#define X(name, dst, src, flags) emu_alu_fn emu_##name;
+#include "alu_table.h"
+#undef X
+#undef SRC
+
+#define EMU_OP(name) EMU_CLONES void emu_##name(struct emu_alu *alu)
 
 #define EMU_EACH(l) for (int l = 0; l < EMU_LANES; l++)
 

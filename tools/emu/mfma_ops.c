@@ -3,7 +3,6 @@
 #include "mfma.h"
 
 #define MFMA(name, run, ...)                                                                       \
-    void emu_v_##name(struct emu_alu *alu);                                                        \
     void emu_v_##name(struct emu_alu *alu)                                                         \
     {                                                                                              \
         static const struct mfma_shape shape = {__VA_ARGS__};                                      \

@@ -92,6 +92,11 @@ void mfma_f64(struct emu_alu *alu, const struct mfma_shape *s)
     }
 }
 
+static inline int32_t signed_byte(uint32_t code)
+{
+    return (int32_t)(code << 24) >> 24;
+}
+
 void mfma_i8(struct emu_alu *alu, const struct mfma_shape *s)
 {
     struct mfma_codes a, b;
@@ -114,10 +119,10 @@ void mfma_i8(struct emu_alu *alu, const struct mfma_shape *s)
             memcpy(acc, c + at, m * sizeof *acc);
             for (unsigned k = 0; k < s->k; k++) {
                 unsigned plane = order.plane[k];
-                int32_t x = (int8_t)a.code[plane][lane_of(s, &order, k, a_block) + i];
+                int32_t x = signed_byte(a.code[plane][lane_of(s, &order, k, a_block) + i]);
                 const uint32_t *row = &b.code[plane][lane_of(s, &order, k, block)];
                 for (unsigned j = 0; j < m; j++) {
-                    acc[j] += (uint32_t)(x * (int32_t)(int8_t)row[j]);
+                    acc[j] += (uint32_t)(x * signed_byte(row[j]));
                 }
             }
             memcpy(alu->dst + at, acc, m * sizeof *acc);
