@@ -11,6 +11,7 @@
 #include "num.h"
 
 enum { DEFAULT_BLOCK = 64, DEFAULT_COMP_BLOCK = 16, DEFAULT_MAX_POS = 4096, ALIGN = 128 };
+enum { MAX_HEADS = 128 }; /* what the reference's working set of a token holds */
 #define MAPPED                                                                                     \
     ((size_t)64 << 20) /* larger tensors are mapped: pages that nobody touches cost nothing */
 
@@ -106,6 +107,15 @@ static int set_model(struct ref_case *c, char *err, size_t err_size)
         m = ref_model_find(p->model_name);
     if (!m)
         return refuse(err, err_size, "unknown model '%s'", p->model_name ? p->model_name : "");
+    if (m->hidden < 64 || m->hidden % 64 || m->q_rank < 32 || m->q_rank % 32 || m->o_rank < 32 ||
+        m->o_rank % 32)
+        return refuse(err, err_size,
+                      "model %s: hidden %d, q_rank %d, o_rank %d: 64, 32, 32 at a time", m->name,
+                      m->hidden, m->q_rank, m->o_rank);
+    if (m->groups < 1 || m->heads < m->groups || m->heads % m->groups || m->window < 1 ||
+        m->topk < 0)
+        return refuse(err, err_size, "model %s: %d heads, %d groups, window %d, top-k %d", m->name,
+                      m->heads, m->groups, m->window, m->topk);
     c->model = *m;
     return 0;
 }
@@ -119,6 +129,8 @@ static int check(struct ref_case *c, char *err, size_t err_size)
     if (p->tp < 1 || m->heads % p->tp || m->groups % p->tp || m->heads / p->tp % 16)
         return refuse(err, err_size, "tp %d does not leave a multiple of 16 of %d heads", p->tp,
                       m->heads);
+    if (m->heads / p->tp > MAX_HEADS)
+        return refuse(err, err_size, "%d heads a rank: at most %d", m->heads / p->tp, MAX_HEADS);
     if (p->ratio < 0)
         return refuse(err, err_size, "ratio %d is negative", p->ratio);
     p->block = p->block ? p->block : DEFAULT_BLOCK;
