@@ -391,6 +391,8 @@ static void handoff_mistakes(void **state)
     expect(HANDOFF("sc1", WAIT, "", "sc1", INV, "", ""), 16, 64, "missing-release");
     /* nobody waits between data and flag */
     expect_within(HANDOFF("sc1", "", "sc1", "sc1", INV, "sc1", ""), 16, 64, "flag-before-data", 3);
+    /* plain loads behind the flag, nothing invalidated */
+    expect(HANDOFF("sc1", WAIT, "sc1", "sc1", "", "", ""), 16, 64, "missing-acquire");
     /* the flag is polled in a line that the L1 keeps */
     expect(HANDOFF("sc1", WAIT, "sc1", "", INV, "", ""), 16, 64, "stale-read");
 }

@@ -354,12 +354,13 @@ const uint8_t *cache_line(struct wave *w, const struct inst *in, struct alloc *a
         return mem;
     if (a->gshadow[line] && !writers_check(w, in, a, line, want, lane))
         return NULL;
+    bool plain = !in->sc1 && !(in->flags & IF_SMEM);
     if (!(checks & EMU_CHECK_CACHES))
-        return mem;
+        return !plain || writers_acquired(w, in, a, line, want, lane) ? mem : NULL;
     uint64_t *shadow = &a->xshadow[x->index][line], s = *shadow;
     uint64_t l1 = SHADOW_L1(w->group->cu);
-    bool plain = !in->sc1, rec = s >> SHADOW_REC_SHIFT;
-    if (!plain) {
+    bool rec = s >> SHADOW_REC_SHIFT;
+    if (in->sc1) {
         struct line_rec *r = rec ? x->recs[s >> SHADOW_REC_SHIFT] : NULL;
         if (!r || !(r->dirty.lo | r->dirty.hi))
             return mem;
@@ -376,7 +377,7 @@ const uint8_t *cache_line(struct wave *w, const struct inst *in, struct alloc *a
         *shadow = s | l1 | SHADOW_L2;
     }
     if (!rec)
-        return mem;
+        return !plain || writers_acquired(w, in, a, line, want, lane) ? mem : NULL;
     struct line_rec *r = x->recs[s >> SHADOW_REC_SHIFT];
     struct stale_copy *mine = in_l1 ? stale_of(r, (int)w->group->cu) : NULL;
     struct mask128 stale;
@@ -399,7 +400,7 @@ const uint8_t *cache_line(struct wave *w, const struct inst *in, struct alloc *a
         stale_fault(w, in, a, line, hit, lane, !mine);
         return NULL;
     }
-    return tmp;
+    return !plain || writers_acquired(w, in, a, line, want, lane) ? tmp : NULL;
 }
 
 /* buffer_inv: the CU's L1, and the clean lines of the XCD's L2. */
@@ -423,6 +424,7 @@ void cache_invalidate(struct wave *w, bool l2)
             drop_stale(x->recs[*s >> SHADOW_REC_SHIFT], -1);
     }
     x->l2.n = 0;
+    x->inv_round[w->group->cu] = x->launch->round;
 }
 
 void cache_write_back(struct launch *l, struct xcd *x)
@@ -451,6 +453,7 @@ void cache_begin(struct launch *l)
         x->l2.n = 0;
         for (unsigned c = 0; c < 32; c++)
             x->l1[c].n = 0;
+        memset(x->inv_round, 0, sizeof(x->inv_round));
         arena_reset(&x->arena);
         x->free_pends = NULL;
         x->free_touches = NULL;

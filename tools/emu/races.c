@@ -334,3 +334,24 @@ bool writers_check(struct wave *w, const struct inst *in, struct alloc *a, uint6
     }
     return true;
 }
+
+bool writers_acquired(struct wave *w, const struct inst *in, struct alloc *a, uint64_t line,
+                      struct mask128 want, int lane)
+{
+    struct launch *l = w->xcd->launch;
+    if (!(l->checks & EMU_CHECK_RACES) || !a->gshadow[line])
+        return true;
+    for (const struct writer *by = l->writers[a->gshadow[line]]; by; by = by->next) {
+        if (!mask_meets(by->mask, want) || by->pending || by->group == w->group->index ||
+            w->xcd->inv_round[w->group->cu] > by->round)
+            continue;
+        fault(
+            w, in, EMU_CHECK_RACES, "missing-acquire", lane, by->in,
+            "plain load from allocation 0x%llx + line 0x%llx, whose bytes workgroup %u has stored "
+            "during this dispatch: nothing keeps an older copy of the line out of the L1 and L2; "
+            "load with sc1, or put a buffer_inv sc1 after the flag is seen",
+            (unsigned long long)(uintptr_t)a->base, (unsigned long long)line * LINE, by->group);
+        return false;
+    }
+    return true;
+}

@@ -250,6 +250,7 @@ static void add_line(struct launch *l, const struct pend *p, struct alloc *a, ui
                          .in = p->in,
                          .seq = p->seq,
                          .epoch = p->epoch,
+                         .round = l->round,
                          .xcd = (uint8_t)p->w->xcd->index,
                          .released = released,
                          .pending = pending,
@@ -296,8 +297,10 @@ void writers_release(struct launch *l, unsigned xcd, struct alloc *a, uint64_t l
     if (!a->gshadow[line])
         return;
     for (struct writer *o = l->writers[a->gshadow[line]]; o; o = o->next)
-        if (o->xcd == xcd)
+        if (o->xcd == xcd && !o->released) {
             o->released = true;
+            o->round = l->round;
+        }
 }
 
 /* ---- commit ---- */

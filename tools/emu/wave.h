@@ -100,6 +100,7 @@ struct writer { /* bytes of a line last stored by one instruction of one wave */
     uint32_t group;
     const struct inst *in;
     uint32_t seq, epoch; /* of the store in its wave; barriers of the workgroup before it */
+    uint64_t round;      /* in which it became visible */
     uint8_t xcd;
     bool released; /* at device scope or written back */
     bool pending;  /* issued, perhaps not visible yet */
@@ -344,6 +345,7 @@ struct xcd {
     struct line_rec **recs;
     uint32_t nrecs, cap_recs;
     struct fetch_list l1[32];
+    uint64_t inv_round[32]; /* when each CU last invalidated its caches */
     struct line_list l2;
     struct pend *plain_head, *plain_tail; /* log of this round's plain stores */
     struct wave **pwaves;                 /* waves with pending stores */
@@ -437,6 +439,9 @@ void device_escape(struct device *dev, uint64_t addr);
 struct kernel *object_kernel_at(struct device *dev, uint64_t handle, struct object **obj);
 const struct inst *object_fetch(struct object *obj, uint32_t pc);
 
+/* report.c: an offset in the image as reports give it: from the start of .text. */
+uint32_t report_pc(const struct object *obj, uint32_t pc);
+
 /* report.c: the finding that stops a wave. Lane -1: none in particular. The text gets the kernel,
  * place and disassembly in front; `other` is the second instruction involved, or NULL. */
 void fault(struct wave *w, const struct inst *in, enum emu_check kind, const char *what, int lane,
@@ -481,6 +486,10 @@ void writers_commit(struct launch *l, const struct pend *p);
 /* What a load of these bytes says about order between workgroups; false after a fault. */
 bool writers_check(struct wave *w, const struct inst *in, struct alloc *a, uint64_t line,
                    struct mask128 want, int lane);
+/* Whether a plain load may read them: an invalidate of its CU came after the last store of another
+ * workgroup. */
+bool writers_acquired(struct wave *w, const struct inst *in, struct alloc *a, uint64_t line,
+                      struct mask128 want, int lane);
 void writers_release(struct launch *l, unsigned xcd, struct alloc *a, uint64_t line);
 
 /* store.c: pending stores and atomics */
