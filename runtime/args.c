@@ -4,6 +4,7 @@
 #include "runtime/error.h"
 #include "runtime/kernel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ enum cogen_rt_status cogen_rt_args_new(struct cogen_rt_kernel *kernel, struct co
                      kernel->entry->name);
     else
         st = rt_kernarg_alloc(kernel->device, kernel->kernarg_bytes, &block, err);
-    if (st != COGEN_RT_OK) {
+    if (st != COGEN_RT_OK || !block) {
         free(a);
         free(set);
         return st;
@@ -44,6 +45,17 @@ void cogen_rt_args_free(struct cogen_rt_args *a)
     free(a);
 }
 
+/* " x wqkv ..." : the arguments, all or those that are not set, as far as they fit. */
+static void list_names(const struct cogen_rt_args *a, bool unset_only, char *out, size_t size)
+{
+    const struct cogen_rt_entry *e = a->kernel->entry;
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < e->arg_count && n < size; i++)
+        if (!unset_only || !a->set[i])
+            n += (size_t)snprintf(out + n, size - n, " %s", e->args[i].name);
+}
+
 static enum cogen_rt_status set(struct cogen_rt_args *a, const char *name, enum cogen_rt_kind kind,
                                 const void *value, size_t size, struct cogen_rt_error *err)
 {
@@ -61,22 +73,15 @@ static enum cogen_rt_status set(struct cogen_rt_args *a, const char *name, enum 
         return rt_ok(err);
     }
     char known[640];
-    size_t n = 0;
-    known[0] = '\0';
-    for (size_t i = 0; i < e->arg_count && n + strlen(e->args[i].name) + 2 < sizeof known; i++) {
-        n = strlen(known);
-        strcpy(known + n, i ? " " : "");
-        strcat(known, e->args[i].name);
-        n = strlen(known);
-    }
-    return rt_fail(err, COGEN_RT_BAD_ARGUMENT, "%s: no argument %s; it takes: %s", e->name, name,
+    list_names(a, false, known, sizeof known);
+    return rt_fail(err, COGEN_RT_BAD_ARGUMENT, "%s: no argument %s; it takes:%s", e->name, name,
                    known);
 }
 
 enum cogen_rt_status cogen_rt_set_pointer(struct cogen_rt_args *a, const char *name,
                                           const void *value, struct cogen_rt_error *err)
 {
-    return set(a, name, COGEN_RT_POINTER, &value, sizeof value, err);
+    return set(a, name, COGEN_RT_POINTER, (const void *)&value, sizeof value, err);
 }
 
 enum cogen_rt_status cogen_rt_set_i32(struct cogen_rt_args *a, const char *name, int32_t value,
@@ -102,12 +107,8 @@ enum cogen_rt_status cogen_rt_args_check(const struct cogen_rt_args *a, struct c
     if (a->unset == 0)
         return rt_ok(err);
     const struct cogen_rt_entry *e = a->kernel->entry;
-    char names[640] = "";
-    for (size_t i = 0; i < e->arg_count; i++)
-        if (!a->set[i] && strlen(names) + strlen(e->args[i].name) + 2 < sizeof names) {
-            strcat(names, " ");
-            strcat(names, e->args[i].name);
-        }
+    char names[640];
+    list_names(a, true, names, sizeof names);
     return rt_fail(err, COGEN_RT_BAD_ARGUMENT, "%s: %zu of %zu arguments not set:%s", e->name,
                    a->unset, e->arg_count, names);
 }

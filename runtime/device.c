@@ -40,7 +40,7 @@ static enum cogen_rt_status load_functions(struct cogen_rt_device *d, struct cog
         if (!symbol)
             return rt_fail(err, COGEN_RT_NO_DEVICE, "%s: not an HSA runtime, it lacks %s",
                            d->library_name, table[i].name);
-        memcpy((char *)&d->hsa + table[i].offset, &symbol, sizeof symbol);
+        memcpy((char *)&d->hsa + table[i].offset, (void *)&symbol, sizeof symbol);
     }
     return COGEN_RT_OK;
 }

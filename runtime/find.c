@@ -24,7 +24,7 @@ static bool split_key(const char *key, struct wanted *w, struct cogen_rt_error *
                 sizeof w->text - 1);
         return false;
     }
-    strcpy(w->text, key);
+    memcpy(w->text, key, strlen(key) + 1);
     char *save = NULL;
     for (char *word = strtok_r(w->text, " ,", &save); word; word = strtok_r(NULL, " ,", &save)) {
         char *eq = strchr(word, '=');

@@ -232,9 +232,10 @@ void cogen_rt_kernel_free(struct cogen_rt_kernel *k)
     bool last = --k->refs == 0;
     if (last) {
         struct cogen_rt_kernel **at = &lib->loaded;
-        while (*at != k)
+        while (*at && *at != k)
             at = &(*at)->next;
-        *at = k->next;
+        if (*at)
+            *at = k->next;
     }
     pthread_mutex_unlock(&lib->lock);
     if (last) {

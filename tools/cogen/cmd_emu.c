@@ -267,7 +267,7 @@ static int put_arg(struct emu_run *r, const char *text, const struct rt_code_arg
         void *dev;
         if (buffer_arg(r, text, copy, value, &dev) != 0)
             return -1;
-        memcpy(bytes, &dev, sizeof dev);
+        memcpy(bytes, (void *)&dev, sizeof dev);
     } else {
         int bad = scalar(copy, value, bytes, &size);
         if (bad)

@@ -7,16 +7,16 @@
 #include <string.h>
 
 const struct command commands[] = {
-    {"gen",      cmd_gen,      "generate code objects and their manifest, for one key or many"        },
-    {"dump",     cmd_dump,     "print a key's assembly, with stages and reasons"                      },
+    {"gen",      cmd_gen,      "generate code objects and their manifest, for one key or many"         },
+    {"dump",     cmd_dump,     "print a key's assembly, with stages and reasons"                       },
     {"inspect",  cmd_inspect,
-     "registers, LDS, code size, instruction counts, arguments of a kernel"                           },
-    {"run",      cmd_run,      "run a kernel or a layer step on made inputs; write its outputs"       },
-    {"verify",   cmd_verify,   "run and compare with the C reference; many schedules, if asked"       },
-    {"keys",     cmd_keys,     "list what this build can generate"                                    },
-    {"sweep",    cmd_sweep,    "generate and assemble every default key; print the table of resources"},
-    {"timeline", cmd_timeline, "run a timeline build; write a trace and a picture of it"              },
-    {"emu",      cmd_emu,      "run any code object on the emulator"                                  },
+     "registers, LDS, code size, instruction counts, arguments of a kernel"                            },
+    {"run",      cmd_run,      "run a kernel or a layer step on made inputs; write its outputs"        },
+    {"verify",   cmd_verify,   "run and compare with the C reference; many schedules, if asked"        },
+    {"keys",     cmd_keys,     "list what this build can generate"                                     },
+    {"sweep",    cmd_sweep,    "generate and assemble every default key; print the table of resources" },
+    {"timeline", cmd_timeline, "run a timeline build; write a trace and a picture of it"               },
+    {"emu",      cmd_emu,      "run any code object on the emulator"                                   },
     {"lint",     cmd_lint,     "find missing waits and wait states in a code object without running it"},
 };
 const size_t command_count = sizeof commands / sizeof commands[0];

@@ -36,6 +36,12 @@ void make_key_text(const struct cogen_key *key, char *text, size_t size)
     }
 }
 
+/* NAME.co -> NAME.s, in place. */
+static void to_assembly(char *path)
+{
+    memcpy(path + strlen(path) - strlen(".co"), ".s", sizeof ".s");
+}
+
 static int make_one(const struct make *m, size_t i, char *err, size_t err_size)
 {
     const struct make_options *o = m->options;
@@ -52,7 +58,7 @@ static int make_one(const struct make *m, size_t i, char *err, size_t err_size)
         bad = cogen_object_write(code.text, m->keys[i].arch, path, &o->tools, err, err_size) ||
               cogen_manifest_kernel(&m->made[i], &code, o->folder, file, err, err_size);
     if (!bad && o->assembly) {
-        strcpy(strrchr(path, '.'), ".s");
+        to_assembly(path);
         bad = cogen_file_write(path, code.text, strlen(code.text), err, err_size);
     }
     free(path);
@@ -92,7 +98,7 @@ static void remove_made(const struct make *m)
             continue;
         unlink(path);
         if (m->options->assembly) {
-            strcpy(strrchr(path, '.'), ".s");
+            to_assembly(path);
             unlink(path);
         }
         free(path);

@@ -94,6 +94,12 @@ static void add_number(struct step *s, const char *name, int64_t number)
         s->values[s->n_values++] = (struct value){.name = name, .number = number};
 }
 
+static void add_real(struct step *s, const char *name, float real)
+{
+    if (s->n_values < MAX_VALUES)
+        s->values[s->n_values++] = (struct value){.name = name, .real = real, .is_real = true};
+}
+
 static bool writes_keys(const struct cogen_key *key, enum cogen_keys keys)
 {
     return key && key->keys == keys;
@@ -150,8 +156,7 @@ static void add_back(struct step *s)
     add(s, "out", NULL, n * (size_t)c->model.hidden * 2, true);
     add_number(s, "comp_stride", (int64_t)c->comp.stride);
     add_number(s, "out_stride", c->model.hidden);
-    s->values[s->n_values++] =
-        (struct value){.name = "qk_scale", .real = ref_qk_scale(), .is_real = true};
+    add_real(s, "qk_scale", ref_qk_scale());
 }
 
 static void add_shared(struct step *s)
@@ -493,7 +498,7 @@ int step_prepare(struct step *s, uint64_t seed, char *err, size_t err_size)
 {
     int (*reseed)(uint64_t) = NULL;
     void *symbol = cogen_rt_device_symbol(s->device, "emu_hsa_reseed");
-    memcpy(&reseed, &symbol, sizeof reseed);
+    memcpy((void *)&reseed, (void *)&symbol, sizeof reseed);
     if (reseed && reseed(seed) != 0) {
         snprintf(err, err_size, "the emulator takes no schedule seed");
         return -1;
@@ -519,13 +524,14 @@ static enum cogen_rt_status launch_once(struct step *s)
     return cogen_rt_launch(s->queue, s->run[s->run[0].key ? 0 : 1].args, &s->rt);
 }
 
-/* What the emulator found, a text of several lines, ahead of the one line by which the run fails. */
+/* What the emulator found, a text of several lines, ahead of the one line by which the run fails.
+ */
 static void print_finding(const struct step *s)
 {
     size_t (*finding)(char *, size_t) = NULL;
     void *symbol = cogen_rt_device_symbol(s->device, "emu_hsa_last_finding");
     char text[8192] = "";
-    memcpy(&finding, &symbol, sizeof finding);
+    memcpy((void *)&finding, (void *)&symbol, sizeof finding);
     if (finding && finding(text, sizeof text) > 0)
         fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
 }

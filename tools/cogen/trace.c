@@ -111,7 +111,7 @@ char *trace_json(const struct trace_launch *launches, size_t count)
     return NULL;
 }
 
-static void svg_launch(struct text *t, const struct trace_launch *l, int top, uint64_t first,
+static void svg_launch(struct text *t, const struct trace_launch *l, int top, uint64_t origin,
                        double scale)
 {
     text_add(t, "<text x=\"%d\" y=\"%d\">%s</text>\n", LEFT, top - 6, l->kernel);
