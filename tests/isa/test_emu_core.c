@@ -341,6 +341,54 @@ static void memory_forms(void **state)
     asm_close(&o.run);
 }
 
+static void atomic_values(void **state)
+{
+    (void)state;
+    struct outcome o = run_clean(
+        ARGS LANE4 "  v_mov_b32_e32 v3, 0\n  v_mov_b32_e32 v4, 1.0\n"
+                   "  global_atomic_add_f32 v3, v4, s[6:7]\n  v_mov_b32_e32 v5, 0x3f803f80\n"
+                   "  global_atomic_pk_add_bf16 v3, v5, s[6:7] offset:4\n"
+                   "  v_mov_b32_e32 v5, 0x3c003c00\n"
+                   "  global_atomic_pk_add_f16 v3, v5, s[6:7] offset:8\n"
+                   "  global_atomic_umax v3, v0, s[6:7] offset:12\n"
+                   "  v_add_u32_e32 v6, 1, v0\n  v_mov_b32_e32 v7, v0\n"
+                   "  global_atomic_cmpswap v2, v3, v[6:7], s[6:7] offset:16 sc0\n"
+                   "  s_waitcnt vmcnt(0)\n" STORE("v2"),
+        1, 64);
+    assert_int_equal(o.b[0], 0x42800000); /* 64.0 */
+    assert_int_equal(o.b[1], 0x42804280); /* 64.0, twice */
+    assert_int_equal(o.b[2], 0x54005400); /* 64.0 in halves */
+    assert_int_equal(o.b[3], 63);
+    assert_int_equal(o.b[4], 64); /* each lane in turn finds its own number */
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(o.out[i], i);
+    asm_close(&o.run);
+}
+
+static void scratch(void **state)
+{
+    (void)state;
+    struct asm_kernel k = {.body = ARGS LANE4
+                           "  scratch_store_dword off, v0, off offset:8\n  v_mov_b32_e32 v3, 8\n"
+                           "  s_waitcnt vmcnt(0)\n  scratch_load_dword v2, v3, off\n"
+                           "  s_waitcnt vmcnt(0) lgkmcnt(0)\n" STORE("v2"),
+                           .directives = "  .amdhsa_private_segment_fixed_size 16"};
+    struct outcome o = launch(&k, NULL, 1, 64);
+    if (o.status != EMU_OK)
+        fail_msg("%s", o.run.result.reports[0].text);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(o.out[i], i);
+    asm_close(&o.run);
+    k.body = LANE4 "  scratch_load_dword v2, off, off offset:4\n";
+    o = launch(&k, NULL, 1, 64);
+    assert_string_equal(asm_finding(&o.run), "undefined-scratch");
+    asm_close(&o.run);
+    k.body = LANE4 "  scratch_store_dword off, v0, off offset:16\n";
+    o = launch(&k, NULL, 1, 64);
+    assert_string_equal(asm_finding(&o.run), "scratch-outside");
+    asm_close(&o.run);
+}
+
 /* Workgroups 1.. hand a token to workgroup 0 by a flag each; it sums what they wrote. */
 #define PRODUCE(data_scope, wait, flag_scope)                                                      \
     "  v_mov_b32_e32 v2, s2\n  s_lshl_b32 s10, s2, 10\n  v_add_u32_e32 v3, s10, v1\n"              \
@@ -694,6 +742,8 @@ int main(void)
         cmocka_unit_test(lane_moves),
         cmocka_unit_test(lds_access),
         cmocka_unit_test(memory_forms),
+        cmocka_unit_test(atomic_values),
+        cmocka_unit_test(scratch),
         cmocka_unit_test(handoff_between_workgroups),
         cmocka_unit_test(handoff_mistakes),
         cmocka_unit_test(flag_of_another_wave),
