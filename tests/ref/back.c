@@ -114,8 +114,9 @@ static void split_chunk(const struct ref_case *c, struct token *w, const int32_t
     ref_dot(w->p[0], MAX_CHUNK, h, w->kv_t[0], MAX_CHUNK, REF_HEAD_DIM, MAX_CHUNK, w->pv[0],
             REF_HEAD_DIM);
     float *partial = w->partial + (size_t)index * h * REF_HEAD_DIM;
-    for (size_t i = 0; i < h * REF_HEAD_DIM; i++)
-        partial[i] = ref_round_bf16((float)w->pv[0][i]);
+    for (size_t i = 0; i < h; i++)
+        for (size_t d = 0; d < REF_HEAD_DIM; d++)
+            partial[i * REF_HEAD_DIM + d] = ref_round_bf16((float)w->pv[i][d]);
 }
 
 /* Head i of the token from its chunks and the sink -> bf16 values. A denominator of zero (no live
@@ -182,8 +183,9 @@ static void attend(void *arg, int t)
         atomic_store(&a->failed, 1);
         goto done;
     }
-    for (size_t i = 0; i < q_rows; i++)
-        w->q[0][i] = ref_bf16_f32(a->q[row + i]);
+    for (size_t i = 0; i < (size_t)c->h; i++)
+        for (size_t d = 0; d < REF_HEAD_DIM; d++)
+            w->q[i][d] = ref_bf16_f32(a->q[row + i * REF_HEAD_DIM + d]);
     for (int j = 0; j < chunks; j++)
         split_chunk(c, w, a->kt + (size_t)t * (size_t)c->keys + (size_t)(j * chunk),
                     n - j * chunk < chunk ? n - j * chunk : chunk, j);
