@@ -32,7 +32,7 @@ enum cogen_rt_status rt_read_file(const char *path, void **bytes, size_t *size,
         free(block);
         return rt_fail(err, COGEN_RT_BAD_FILE, "%s: read error", path);
     }
-    block[n] = '\0';
+    block[n < room ? n : room] = 0;
     *bytes = block;
     *size = n;
     return rt_ok(err);

@@ -210,7 +210,7 @@ enum cogen_rt_status cogen_rt_kernel_load(struct cogen_rt_device *d, struct coge
         k->refs++;
     } else {
         st = load_new(d, lib, entry, &k, err);
-        if (st == COGEN_RT_OK) {
+        if (st == COGEN_RT_OK && k) {
             k->next = lib->loaded;
             lib->loaded = k;
             rt_library_ref(lib);

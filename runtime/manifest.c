@@ -29,8 +29,11 @@ static enum cogen_rt_status bad(const struct at *at, const char *field, const ch
 static enum cogen_rt_status get_text(const struct at *at, const json_t *o, const char *field,
                                      const char **out)
 {
-    *out = json_string_value(json_object_get(o, field));
-    return *out && **out ? COGEN_RT_OK : bad(at, field, "not a text");
+    const char *text = json_string_value(json_object_get(o, field));
+    if (!text || !*text)
+        return bad(at, field, "not a text");
+    *out = text;
+    return COGEN_RT_OK;
 }
 
 static enum cogen_rt_status get_number(const struct at *at, const json_t *o, const char *field,
@@ -77,7 +80,7 @@ static enum cogen_rt_status read_options(const struct at *at, const json_t *o,
             : bad(at, "key", "not an object");
     struct cogen_rt_option *options = list;
     e->options = options;
-    if (st != COGEN_RT_OK)
+    if (st != COGEN_RT_OK || !options)
         return st;
     const char *name;
     json_t *value;

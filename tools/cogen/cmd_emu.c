@@ -83,8 +83,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         parse_dims("block", arg, o->block, state);
         return 0;
     case OPT_ARG:
-        if (o->n_args == MAX_ARGS)
+        if (o->n_args >= MAX_ARGS) {
             argp_failure(state, EXIT_BAD_INPUT, 0, "--arg %s: at most %d arguments", arg, MAX_ARGS);
+            return EINVAL;
+        }
         o->args[o->n_args++] = arg;
         return 0;
     case OPT_ARCH:
