@@ -19,8 +19,8 @@ Val load_kv_len(Back *k, Val token)
     Builder *b = k->b;
     if (!k->own_keys)
         return load_i32(b, arg(b, "klen"), token);
-    Val byte = emit(b, v_mov_b32, emit(b, s_lshl_b32, token, imm(2)));
-    return uniform(b, emit(b, global_load_dword, byte, arg(b, "klen"), SC1));
+    Val byte = mov_v(b, emit(b, s_lshl_b32, token, imm(2)));
+    return emit(b, global_load_dword, byte, arg(b, "klen"), SC1);
 }
 
 Rows output_rows(Back *k, int row_bytes, int k_bytes)

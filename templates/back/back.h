@@ -21,7 +21,8 @@ typedef struct Back {
 /* The key table's row of a token has been published (nothing to wait for when the caller or K1
  * wrote it). A barrier in it. */
 void await_keys(Back *k, Val token);
-/* kv_len of a token, S1: keys of its row, compressed and window. After await_keys. */
+/* Issues the load of a token's kv_len, keys of its row: S1, or V1 (for uniform()) where this launch
+ * makes the table. After await_keys. */
 Val load_kv_len(Back *k, Val token);
 
 /* Stages, a file each. */

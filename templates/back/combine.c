@@ -15,7 +15,13 @@
 #include "templates/common/tiles.h"
 #include "templates/common/wave.h"
 
-enum { LANES = 64, MAX_STAT_REGS = 4, LANE_DIMS = 8, FLIGHT = 4, ROPE_LANE = NOPE_DIM / LANE_DIMS };
+enum {
+    LANES = 64,
+    MAX_STAT_REGS = 4,
+    LANE_DIMS = 8,
+    MAX_FLIGHT = 8,
+    ROPE_LANE = NOPE_DIM / LANE_DIMS
+};
 
 struct combine {
     Back *k;
@@ -24,8 +30,14 @@ struct combine {
     Val token, group, head;    /* S1 */
     Val kv_len, live;          /* S1: keys, chunks that were computed */
     int regs;                  /* stats a lane: chunks lane, lane + 64, ... */
-    Val weight[MAX_STAT_REGS]; /* V1: 2^(a chunk's max - the final max); 0 past the live chunks */
+    int flight;                /* partials loaded at a time */
+    Val partials, byte;        /* S2, V1: where the token's partials are, the lane's in one */
+    Val weight[MAX_STAT_REGS]; /* V1: 2^(a chunk's max - the final max) */
     Val inverse;               /* V1: 1 / denominator */
+};
+
+struct rotation {
+    Val cos, sin; /* V4 */
 };
 
 /* The sink in base 2, finite, so that no difference of two maxima is a NaN: -inf stands for no
@@ -45,112 +57,132 @@ static Val inverse_of(Builder *b, Val x)
     return emit(b, v_fma_f32, error, r, r);
 }
 
-/* Weights and denominator out of the live chunks' stats. */
-static void combine_weights(struct combine *c)
+/* The live chunks' stats, a chunk a lane: V2 (max, sum); (-FLT_MAX, 0) past the live ones. */
+static void load_stats(struct combine *c, Val stats[MAX_STAT_REGS])
 {
     Builder *b = c->b;
     const struct plan *p = c->p;
-    Val stats = addr_mul(b, scratch_at(b, "pstat"), c->token, imm(p->n_chunks * p->h * 8));
-    Val lowest = mov_v(b, f32(-FLT_MAX)), max[MAX_STAT_REGS], sum[MAX_STAT_REGS];
-    Val top = sink_base2(c), sink = top;
+    Val base = addr_mul(b, scratch_at(b, "pstat"), c->token, imm(p->n_chunks * p->h * 8));
     for (int i = 0; i < c->regs; i++) {
         Val chunk = plus(b, b->lane, i * LANES);
-        Val there = emit(b, v_cmp_gt_u32, c->live, chunk);
-        Val stat = vreg(b, 2);
-        emit_to(b, part(stat, 0, 1), v_mov_b32, lowest);
-        emit_to(b, part(stat, 1, 1), v_mov_b32, imm(0));
+        stats[i] = vreg(b, 2);
+        emit_to(b, part(stats[i], 0, 1), v_mov_b32, f32(-FLT_MAX));
+        emit_to(b, part(stats[i], 1, 1), v_mov_b32, imm(0));
         Val byte = mul_add(b, chunk, p->h * 8, emit(b, s_lshl_b32, c->head, imm(3)));
-        Lanes live = lanes_if(b, there, true);
-        emit_to(b, stat, global_load_dwordx2, byte, stats, SC1);
+        Lanes live = lanes_if(b, emit(b, v_cmp_gt_u32, c->live, chunk), false);
+        emit_to(b, stats[i], global_load_dwordx2, byte, base, SC1);
         lanes_end(b, &live);
-        max[i] = part(stat, 0, 1);
-        sum[i] = part(stat, 1, 1);
-        top = emit(b, v_max_f32, top, max[i]);
     }
+}
+
+/* Each chunk's weight and the denominator. */
+static void weigh(struct combine *c, const Val stats[MAX_STAT_REGS])
+{
+    Builder *b = c->b;
+    Val sink = sink_base2(c), top = sink, total = NONE;
+    for (int i = 0; i < c->regs; i++)
+        top = emit(b, v_max_f32, top, part(stats[i], 0, 1));
     top = lanes_max_f32(b, top, LANES);
-    Val total = NONE;
     for (int i = 0; i < c->regs; i++) {
-        c->weight[i] = emit(b, v_exp_f32, emit(b, v_sub_f32, max[i], top));
-        Val part_sum = emit(b, v_mul_f32, sum[i], c->weight[i]);
-        total = i ? emit(b, v_add_f32, total, part_sum) : part_sum;
+        c->weight[i] = emit(b, v_exp_f32, emit(b, v_sub_f32, part(stats[i], 0, 1), top));
+        Val sum = emit(b, v_mul_f32, part(stats[i], 1, 1), c->weight[i]);
+        total = i ? emit(b, v_add_f32, total, sum) : sum;
     }
     total = lanes_sum_f32(b, total, LANES);
     Val of_sink = emit(b, v_exp_f32, emit(b, v_sub_f32, sink, top));
     c->inverse = inverse_of(b, emit(b, v_add_f32, total, of_sink));
 }
 
-/* total += the lane's eight values of a chunk at the chunk's weight (S1). */
-static void add_chunk(Builder *b, Val total, Val words, Val weight)
-{
-    for (int i = 0; i < 4; i++) {
-        Val word = part(words, i, 1), lo = part(total, 2 * i, 1), hi = part(total, 2 * i + 1, 1);
-        emit_to(b, lo, v_fma_f32, bf16_lo(b, word), weight, lo);
-        emit_to(b, hi, v_fma_f32, bf16_hi(b, word), weight, hi);
-    }
-}
-
-/* FLIGHT chunks from `chunk` (S1) on, their loads in flight together; past the live ones the last
- * is read at weight 0. */
-static void add_chunks(struct combine *c, Val total, Val chunk, Val weights, Val partials, Val byte)
-{
-    Builder *b = c->b;
-    Val words[FLIGHT], weight[FLIGHT];
-    Val last = emit(b, s_add_i32, c->live, imm(-1));
-    for (int i = 0; i < FLIGHT; i++) {
-        Val at = plus(b, chunk, i), inside = emit(b, s_min_u32, at, last);
-        Val base = addr_mul(b, partials, inside, imm(c->p->h * HEAD_DIM * 2));
-        words[i] = emit(b, global_load_dwordx4, byte, base, SC1);
-        weight[i] = emit(b, v_readlane_b32, weights, emit(b, s_and_b32, at, imm(LANES - 1)));
-    }
-    for (int i = 0; i < FLIGHT; i++)
-        add_chunk(b, total, words[i], weight[i]);
-}
-
-/* The weighted sum of the live chunks' partials, V8. */
-static Val combine_partials(struct combine *c)
+/* Partials of c->flight chunks from `chunk` (S1 or imm) on, in flight together: the lane's eight
+ * values, V4 each. Past the live ones the last is read again, for a weight of 0. */
+static void load_partials(struct combine *c, Val chunk, Val words[MAX_FLIGHT])
 {
     Builder *b = c->b;
     const struct plan *p = c->p;
-    Val total = fill_v(b, LANE_DIMS, 0);
-    Val partials =
+    Val last = emit(b, s_sub_u32, c->live, imm(1));
+    for (int i = 0; i < c->flight; i++) {
+        Val inside = emit(b, s_min_u32, plus(b, chunk, i), last);
+        Val base = addr_mul(b, c->partials, inside, imm(p->h * HEAD_DIM * 2));
+        emit_to(b, words[i], global_load_dwordx4, c->byte, base, SC1);
+    }
+}
+
+/* total (V8) += the chunks' values at their weights. */
+static void add_partials(struct combine *c, Val total, Val chunk, Val weights,
+                         const Val words[MAX_FLIGHT])
+{
+    Builder *b = c->b;
+    for (int i = 0; i < c->flight; i++) {
+        Val lane = emit(b, s_and_b32, plus(b, chunk, i), imm(LANES - 1));
+        Val weight = emit(b, v_readlane_b32, weights, lane);
+        for (int k = 0; k < LANE_DIMS; k++) {
+            Val word = part(words[i], k / 2, 1), sum = part(total, k, 1);
+            Val value = k % 2 ? bf16_hi(b, word) : bf16_lo(b, word);
+            emit_to(b, sum, v_fma_f32, value, weight, sum);
+        }
+    }
+}
+
+/* The weighted sum of the live chunks' partials, V8. The first ones are loaded ahead of the
+ * weights. */
+static Val merge(struct combine *c)
+{
+    Builder *b = c->b;
+    const struct plan *p = c->p;
+    c->partials =
         addr_mul(b, scratch_at(b, "part"), c->token, imm(p->n_chunks * p->h * HEAD_DIM * 2));
-    Val byte = emit(b, v_lshlrev_b32, imm(4), b->lane);
-    emit_to(b, byte, v_add_u32, emit(b, s_lshl_b32, c->head, imm(10)), byte);
+    c->byte = mul_add(b, b->lane, LANE_DIMS * 2, emit(b, s_lshl_b32, c->head, imm(10)));
+    c->flight = p->n_chunks < MAX_FLIGHT ? p->n_chunks : MAX_FLIGHT;
+    Val stats[MAX_STAT_REGS], words[MAX_FLIGHT], total = fill_v(b, LANE_DIMS, 0);
+    load_stats(c, stats);
+    for (int i = 0; i < c->flight; i++)
+        words[i] = vreg(b, 4);
+    load_partials(c, imm(0), words);
+    weigh(c, stats);
+    if (p->n_chunks <= MAX_FLIGHT) {
+        add_partials(c, total, mov_s(b, imm(0)), c->weight[0], words);
+        return total;
+    }
+    Label done = label(b, "merged");
     for (int i = 0; i < c->regs; i++) {
         Val chunk = mov_s(b, imm(i * LANES));
-        Val end = i + 1 < c->regs ? emit(b, s_min_u32, c->live, imm((i + 1) * LANES)) : c->live;
-        emit_void(b, s_cmp_lt_u32, chunk, end);
-        Uniform some = uniform_if(b, IF_SCC1);
         Label again = loop_begin(b, "chunks");
-        add_chunks(c, total, chunk, c->weight[i], partials, byte);
-        emit_to(b, chunk, s_add_i32, chunk, imm(FLIGHT));
-        emit_void(b, s_cmp_lt_u32, chunk, end);
+        add_partials(c, total, chunk, c->weight[i], words);
+        emit_to(b, chunk, s_add_u32, chunk, imm(MAX_FLIGHT));
+        emit_void(b, s_cmp_lt_u32, chunk, c->live);
+        jump_if(b, IF_SCC0, done);
+        load_partials(c, chunk, words);
+        emit_void(b, s_cmp_lt_u32, chunk, imm((i + 1) * LANES));
         loop_end(b, IF_SCC1, again);
-        uniform_end(b, &some);
     }
+    place(b, done);
     return total;
 }
 
-/* Inverse RoPE of the eight values in the lanes that hold dims 448 .. */
-static void unrotate(struct combine *c, Val values)
+/* Cosines and sines of the four pairs that a lane of dims 448 .. holds; the first four's in the
+ * lanes before. */
+static struct rotation load_rotation(struct combine *c)
 {
     Builder *b = c->b;
-    emit_void(b, s_cmp_gt_i32, c->kv_len,
-              imm(0)); /* a pad row is zero, and its position may be anything */
-    Uniform some = uniform_if(b, IF_SCC1);
     Val row = cos_sin_row(b, part(load_i64(b, arg(b, "pos"), c->token), 0, 1));
-    Lanes rotated = lanes_if(b, emit(b, v_cmp_le_u32, imm(ROPE_LANE), b->lane), true);
-    Val byte = emit(b, v_lshlrev_b32, imm(4), plus(b, b->lane, -ROPE_LANE));
-    Val cos = emit(b, global_load_dwordx4, byte, row);
-    Val sin = emit(b, global_load_dwordx4, byte, row, off(ROPE_DIM / 2 * 4));
+    Val pairs = emit(b, v_max_i32, imm(0), plus(b, b->lane, -ROPE_LANE));
+    Val byte = emit(b, v_lshlrev_b32, imm(4), pairs);
+    return (struct rotation){emit(b, global_load_dwordx4, byte, row),
+                             emit(b, global_load_dwordx4, byte, row, off(ROPE_DIM / 2 * 4))};
+}
+
+/* Inverse RoPE of the eight values in the lanes that hold dims 448 .. */
+static void unrotate(struct combine *c, const struct rotation *r, Val values)
+{
+    Builder *b = c->b;
+    Lanes rotated = lanes_if(b, emit(b, v_cmp_le_u32, imm(ROPE_LANE), b->lane), false);
     for (int i = 0; i < 4; i++) {
         Val even = part(values, 2 * i, 1), odd = part(values, 2 * i + 1, 1);
-        Pair y = rope_inverse(b, (Pair){even, odd}, part(cos, i, 1), part(sin, i, 1));
+        Pair y = rope_inverse(b, (Pair){even, odd}, part(r->cos, i, 1), part(r->sin, i, 1));
         emit_to(b, even, v_mov_b32, y.even);
         emit_to(b, odd, v_mov_b32, y.odd);
     }
     lanes_end(b, &rotated);
-    uniform_end(b, &some);
 }
 
 /* Eight values a lane, 32 in four lanes -> e4m3 and a code. */
@@ -206,18 +238,24 @@ void combine_stage(Back *k)
     c.group = at.rem;
     c.head = emit(b, s_lshl3_add_u32, c.group, b->wave);
     await_keys(k, c.token);
-    c.kv_len = load_kv_len(k, c.token);
+    Val kv_len = load_kv_len(k, c.token);
+    c.kv_len = is_sgpr(kv_len) ? kv_len : uniform(b, kv_len);
     Val rounded = emit(b, s_add_i32, c.kv_len, imm(p->chunk - 1));
     c.live = emit(b, s_lshr_b32, rounded, imm(p->chunk == 64 ? 6 : 7));
+    Val values = fill_v(b, LANE_DIMS, 0);
+    /* a token without keys, as a pad row, is zero; its position may be anything */
+    emit_void(b, s_cmp_gt_i32, c.kv_len, imm(0));
+    Uniform some = uniform_if(b, IF_SCC1);
+    struct rotation rotation = load_rotation(&c);
     await_chunks(&c);
     stamp(b, "combine_wait");
-    combine_weights(&c);
-    Val total = combine_partials(&c), values = vreg(b, LANE_DIMS);
+    Val total = merge(&c);
     for (int i = 0; i < LANE_DIMS; i++) {
         Val o = emit(b, v_mul_f32, part(total, i, 1), c.inverse);
         emit_to(b, part(values, i, 1), v_mov_b32, bf16_round(b, o));
     }
-    unrotate(&c, values);
+    unrotate(&c, &rotation, values);
+    uniform_end(b, &some);
     store_quantized(&c, values);
     publish(b, &k->mb, "crdy", u.unit);
     units_end(b, &u);

@@ -54,12 +54,13 @@ static struct record cache_record(struct split *s, const struct cache *cache, Va
                            .codes = lane_addr(b, cache->base, at.quo, cache->stride, codes)};
 }
 
-/* The key table's entry of key `key` (V1) of the token's row. */
-static Val load_entry(Back *k, struct split *s, Val key)
+/* The key table's entry of key `key` (V1) of the token's row, or of the row's last entry that is
+ * surely written. */
+static Val load_entry(Back *k, struct split *s, Val key, Val last)
 {
     Builder *b = s->b;
     Val row = addr_mul(b, arg(b, "kt"), s->token, imm(s->p->keys * 4));
-    Val byte = emit(b, v_lshlrev_b32, imm(2), min_const(b, key, s->p->keys - 1));
+    Val byte = emit(b, v_lshlrev_b32, imm(2), emit(b, v_min_u32, last, key));
     return k->own_keys ? emit(b, global_load_dword, byte, row, SC1)
                        : emit(b, global_load_dword, byte, row);
 }
@@ -86,7 +87,7 @@ static struct record find_record(struct split *s, Val key, Val entry)
 }
 
 /* The block's q, one 16-byte piece a lane: heads wave, wave + 8, ... */
-static int load_q(struct split *s, Val pieces[])
+static void load_q(struct split *s, Val pieces[])
 {
     Builder *b = s->b;
     const struct plan *p = s->p;
@@ -94,12 +95,10 @@ static int load_q(struct split *s, Val pieces[])
     if (p->head_blocks > 1)
         base = addr_mul(b, base, s->block, imm(p->unit_heads * HEAD_DIM * 2));
     Val byte = emit(b, v_lshlrev_b32, imm(4), b->tid);
-    int n = p->unit_heads / WAVES;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < p->unit_heads / WAVES; i++) {
         Val at = addr_plus(b, base, (int64_t)i * WAVES * HEAD_DIM * 2);
         pieces[i] = emit(b, global_load_dwordx4, byte, at);
     }
-    return n;
 }
 
 static void load_key(struct split *s, const struct record *rec)
@@ -183,18 +182,45 @@ static void store_stats(struct split *s, Val part_row)
     lanes_end(b, &heads);
 }
 
-static void split_chunk(Back *k, struct split *s, Val flag)
+/* What a unit loads before it knows whether it has a key. */
+struct unit_loads {
+    Val key, entry; /* V1: the lane's key and its table entry */
+    Val kv_len;     /* as load_kv_len */
+    Val q[SPLIT_MAX_TILES * HEAD_TILE / WAVES];
+};
+
+/* The entry leads: the keys' addresses hang on it. A table made in this launch is waited for with q
+ * on its way. Rows of global keys are written as far as kv_len goes and no further: their entries
+ * wait for it. */
+static struct unit_loads unit_loads(Back *k, struct split *s)
+{
+    Builder *b = s->b;
+    struct unit_loads l = {.entry = NONE};
+    Val key = emit(b, v_lshl_add_u32, s->tile, imm(4), s->r);
+    l.key = emit(b, v_add_u32, s_mul_add(b, s->chunk, s->p->chunk, imm(0)), key);
+    if (k->own_keys) {
+        load_q(s, l.q);
+        await_keys(k, s->token);
+    }
+    l.kv_len = load_kv_len(k, s->token);
+    if (!s->p->key.global_keys)
+        l.entry = load_entry(k, s, l.key, imm(s->p->keys - 1));
+    if (!k->own_keys)
+        load_q(s, l.q);
+    return l;
+}
+
+static void split_chunk(Back *k, struct split *s, const struct unit_loads *l, Val flag)
 {
     Builder *b = s->b;
     const struct plan *p = s->p;
-    Val key = emit(b, v_lshl_add_u32, s->tile, imm(4), s->r);
-    emit_to(b, key, v_add_u32, emit(b, s_lshl_b32, s->chunk, imm(p->chunk == 64 ? 6 : 7)), key);
-    Val entry = load_entry(k, s, key), pieces[SPLIT_MAX_TILES * HEAD_TILE / WAVES];
-    int n = load_q(s, pieces);
-    struct record rec = find_record(s, key, entry);
+    Val entry = l->entry;
+    if (p->key.global_keys)
+        entry = load_entry(k, s, l->key, emit(b, s_sub_u32, s->kv_len, imm(1)));
+    struct record rec = find_record(s, l->key, entry);
     load_key(s, &rec);
     s->present = rec.present;
-    store_q(s, pieces, n);
+    store_q(s, l->q, s->p->unit_heads / WAVES);
     store_raw(s);
     barrier(b);
     stamp(b, "split_keys");
@@ -252,12 +278,12 @@ void split_stage(Back *k)
     QuoRem chunks = div_const(b, blocks.quo, p->n_chunks);
     s.token = chunks.quo;
     s.chunk = chunks.rem;
-    await_keys(k, s.token);
-    s.kv_len = load_kv_len(k, s.token);
-    Val first = emit(b, s_lshl_b32, s.chunk, imm(p->chunk == 64 ? 6 : 7));
+    struct unit_loads l = unit_loads(k, &s);
+    s.kv_len = is_sgpr(l.kv_len) ? l.kv_len : uniform(b, l.kv_len);
+    Val first = s_mul_add(b, s.chunk, p->chunk, imm(0));
     emit_void(b, s_cmp_lt_i32, first, s.kv_len);
     Uniform live = uniform_if(b, IF_SCC1);
-    split_chunk(k, &s, u.unit);
+    split_chunk(k, &s, &l, u.unit);
     uniform_end(b, &live);
     units_end(b, &u);
 }

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "gen/hooks.h"
+#include "gen/key.h"
 #include "gen/plan.h"
 #include "tests/ref/back.h"
 #include "tests/ref/case.h"
