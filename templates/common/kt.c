@@ -96,11 +96,11 @@ static void window_key(Builder *b, const KeyRow *r, Val k, Val value)
     lanes_end(b, &window);
 }
 
-/* Key k (V1) of the token. */
-static Val key_value(Builder *b, const KeyRow *r, Val k)
+/* Key k (V1) of the token, k >= least. */
+static Val key_value(Builder *b, const KeyRow *r, Val k, int least)
 {
     Val value = mov_v(b, imm(-1));
-    if (r->p->key.ratio == 0) {
+    if (least >= r->p->key.topk) { /* past the table's width; with ratio 0 it has none */
         window_key(b, r, k, value);
         return value;
     }
@@ -115,9 +115,9 @@ static Val key_value(Builder *b, const KeyRow *r, Val k)
     return value;
 }
 
-static void key_round(Builder *b, const KeyRow *r, Val k, bool partial)
+static void key_round(Builder *b, const KeyRow *r, Val k, int least, bool partial)
 {
-    Val value = key_value(b, r, k);
+    Val value = key_value(b, r, k, least);
     Lanes some = {0};
     if (partial)
         some = lanes_if(b, emit(b, v_cmp_gt_u32, imm(r->p->keys), k), true);
@@ -131,12 +131,12 @@ static void key_rounds(Builder *b, const KeyRow *r)
 {
     if (!r->p->key.global_keys) {
         for (int k0 = 0; k0 < r->p->keys; k0 += THREADS)
-            key_round(b, r, plus(b, b->tid, k0), k0 + THREADS > r->p->keys);
+            key_round(b, r, plus(b, b->tid, k0), k0, k0 + THREADS > r->p->keys);
         return;
     }
     Val k0 = mov_s(b, imm(0));
     Label head = loop_begin(b, "keys");
-    key_round(b, r, emit(b, v_add_u32, k0, b->tid), true);
+    key_round(b, r, emit(b, v_add_u32, k0, b->tid), 0, true);
     emit_to(b, k0, s_add_u32, k0, imm(THREADS));
     emit_void(b, s_cmp_lt_u32, k0, r->kv_len);
     loop_end(b, IF_SCC1, head);
