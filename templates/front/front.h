@@ -34,8 +34,8 @@ typedef struct Front {
 
 /* xq as units of their own: X8, X8S and the flag (xrdy, unit). */
 void xq_stage(Front *f);
-/* xq of this workgroup's own K half, of the only token tile: loads, masked where it has no part (has:
- * S1, or NONE), then the rows in LDS (a barrier behind them). */
+/* xq of this workgroup's own K half, of the only token tile: loads, masked where it has no part
+ * (has: S1, or NONE), then the rows in LDS (a barrier behind them). */
 void xq_local_loads(Front *f, Val has);
 void xq_local_store(Front *f);
 
