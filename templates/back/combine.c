@@ -133,7 +133,7 @@ static Val merge(struct combine *c)
         addr_mul(b, scratch_at(b, "part"), c->token, imm(p->n_chunks * p->h * HEAD_DIM * 2));
     c->byte = mul_add(b, b->lane, LANE_DIMS * 2, emit(b, s_lshl_b32, c->head, imm(10)));
     c->flight = p->n_chunks < MAX_FLIGHT ? p->n_chunks : MAX_FLIGHT;
-    Val stats[MAX_STAT_REGS], words[MAX_FLIGHT], total = fill_v(b, LANE_DIMS, 0);
+    Val stats[MAX_STAT_REGS] = {{0}}, words[MAX_FLIGHT] = {{0}}, total = fill_v(b, LANE_DIMS, 0);
     load_stats(c, stats);
     for (int i = 0; i < c->flight; i++)
         words[i] = vreg(b, 4);

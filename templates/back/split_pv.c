@@ -119,7 +119,7 @@ static void store_partial(struct split *s, Val partial, Val acc[SPLIT_MAX_TILES]
 void split_values(struct split *s, Val partial)
 {
     Builder *b = s->b;
-    Val acc[SPLIT_MAX_TILES][4];
+    Val acc[SPLIT_MAX_TILES][4] = {{{0}}};
     heading(b, "values: wave w takes dims 64 w .. of every head, the last wave the bf16 rope dims");
     struct value_rows v = value_rows(s);
     for (int i = 0; i < s->p->unit_tiles; i++)

@@ -49,8 +49,10 @@ void back_open(struct back_rig *r, const struct ref_params *params, const char *
     char err[512];
     *r = (struct back_rig){0};
     r->c = ref_case_new(params, REF_BACK, err, sizeof err);
-    if (!r->c)
+    if (!r->c) {
         fail_msg("%s", err);
+        return;
+    }
     r->kt = ref_case_alloc(r->c, (size_t)r->c->s * (size_t)r->c->keys * 4);
     r->klen = ref_case_alloc(r->c, (size_t)r->c->s * 8);
     assert_true(r->kt && r->klen);
@@ -200,12 +202,30 @@ static void make_args(struct back_rig *r)
 uint64_t back_arg(struct back_rig *r, const char *name)
 {
     const struct plan_arg *a = plan_find_arg(&r->plan, name);
-    if (!a)
+    if (!a) {
         fail_msg("the kernel has no argument '%s'", name);
+        return r->values[0];
+    }
     return r->values[a - r->plan.args];
 }
 
 /* ---- kernel */
+
+/* A whole file, the caller's to free. */
+static void *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0) {
+        fail_msg("no file %s", path);
+        return NULL;
+    }
+    *size = (size_t)ftell(file);
+    void *bytes = malloc(*size);
+    if (!bytes || fseek(file, 0, SEEK_SET) != 0 || fread(bytes, 1, *size, file) != *size)
+        fail_msg("%s does not read", path);
+    fclose(file);
+    return bytes;
+}
 
 static void load_object(struct back_rig *r)
 {
@@ -220,15 +240,8 @@ static void load_object(struct back_rig *r)
     cogen_code_free(&code);
     if (failed)
         fail_msg("%s", err);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    size_t size = (size_t)ftell(file);
-    rewind(file);
-    void *bytes = malloc(size);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, size, file), size);
-    fclose(file);
+    size_t size = 0;
+    void *bytes = read_file(path, &size);
     unlink(path);
     if (emu_object_load(r->device, bytes, size, &r->object, err, sizeof err))
         fail_msg("%s", err);

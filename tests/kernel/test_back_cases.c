@@ -104,8 +104,9 @@ static void a_single_window_row(void **state)
     }
 }
 
-/* A sink that outweighs every key leaves nothing; one of -inf leaves the keys alone. The reference
- * takes finite sinks, so -1e30 stands for -inf there: both weigh nothing. */
+/* A sink that outweighs every key leaves nothing; one of -inf leaves the keys alone. Past f32's
+ * largest number in base 2 a sink is clamped. The reference takes finite sinks, so -1e30 stands for
+ * -inf there: both weigh nothing. */
 static void extreme_sinks(void **state)
 {
     (void)state;
@@ -117,16 +118,11 @@ static void extreme_sinks(void **state)
     back_keys(&r, 2, 0, 0);
     float *kernel = malloc((size_t)r.c->h * sizeof *kernel), *finite = r.c->sink;
     assert_non_null(kernel);
-    for (int h = 0; h < r.c->h; h++)
-        kernel[h] = finite[h] = (float)h / 8;
-    for (int h = 0; h < r.c->h; h += 4) {
-        kernel[h] = -INFINITY;
-        finite[h] = -1e30f;
-        kernel[h + 1] = finite[h + 1] = 1e4f;
-        kernel[h + 2] = INFINITY; /* clamped, as is anything past f32's largest once in base 2 */
-        finite[h + 2] = 2e38f;
-        kernel[h + 3] = 3e38f;
-        finite[h + 3] = 2e38f;
+    static const float of_kernel[] = {-INFINITY, 1e4f, INFINITY, 3e38f};
+    static const float of_reference[] = {-1e30f, 1e4f, 2e38f, 2e38f};
+    for (int h = 0; h < r.c->h; h++) {
+        kernel[h] = of_kernel[h % 4];
+        finite[h] = of_reference[h % 4];
     }
     r.c->sink = kernel;
     back_launch(&r);
