@@ -524,18 +524,6 @@ static enum cogen_rt_status launch_once(struct step *s)
     return cogen_rt_launch(s->queue, s->run[s->run[0].key ? 0 : 1].args, &s->rt);
 }
 
-/* What the emulator found, a text of several lines, ahead of the one line by which the run fails.
- */
-static void print_finding(const struct step *s)
-{
-    size_t (*finding)(char *, size_t) = NULL;
-    void *symbol = cogen_rt_device_symbol(s->device, "emu_hsa_last_finding");
-    char text[8192] = "";
-    memcpy((void *)&finding, (void *)&symbol, sizeof finding);
-    if (finding && finding(text, sizeof text) > 0)
-        fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
-}
-
 int step_launch(struct step *s, int times, char *err, size_t err_size)
 {
     enum cogen_rt_status st = COGEN_RT_OK;
@@ -543,8 +531,6 @@ int step_launch(struct step *s, int times, char *err, size_t err_size)
         st = launch_once(s);
     if (st == COGEN_RT_OK)
         st = cogen_rt_wait(s->queue, s->r.timeout_ms, &s->rt);
-    if (st == COGEN_RT_DEVICE)
-        print_finding(s);
     return st == COGEN_RT_OK ? 0 : rt_bad(s, err, err_size);
 }
 

@@ -88,6 +88,8 @@ static int check_header(struct loading *ld)
                         !inside(ld, eh->e_shoff, (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr))))
         return fail(ld, "code object is truncated: its section headers end beyond %zu bytes",
                     ld->size);
+    if (eh->e_phoff % 8 || eh->e_shoff % 8)
+        return fail(ld, "code object is damaged: its headers are not aligned");
     return 0;
 }
 
@@ -162,7 +164,7 @@ static int load_symbols(struct loading *ld)
         if (s->sh_type != SHT_DYNSYM)
             continue;
         const Elf64_Sym *sym = section(ld, s);
-        if (!sym || s->sh_link >= ld->eh->e_shnum)
+        if (!sym || s->sh_offset % 8 || s->sh_link >= ld->eh->e_shnum)
             return fail(ld, "code object is truncated: its symbol table is not there");
         size_t n = s->sh_size / sizeof(*sym);
         struct symbol *all = realloc(obj->symbols, (obj->nsymbols + n + 1) * sizeof(*all));
