@@ -148,7 +148,7 @@ static void locked_memory(void **state)
 {
     const struct fixture *f = *state;
     enum { N = 512 };
-    uint32_t *x = aligned_alloc(4096, N * sizeof *x), *seen = NULL;
+    uint32_t *x = aligned_alloc(4096, 4096), *seen = NULL;
     assert_non_null(x);
     for (uint32_t i = 0; i < N; i++)
         x[i] = i;
