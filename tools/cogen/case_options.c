@@ -105,8 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void case_options_init(struct case_options *o)
 {
     memset(o, 0, sizeof *o);
-    cli_keys_init(&o->keys, "The key:");
-    o->keys.takes_layer = true;
+    cli_keys_init(&o->keys, "The key:", true);
     o->params.seed = 1;
     o->device = "emu";
     o->timeout_s = 600;

@@ -58,14 +58,15 @@ struct cli_keys {
         *text[CLI_MAX_KEY_OPTIONS]; /* as given, by row of cogen_key_options; NULL: not given */
     bool takes_layer,
         layer; /* `--kernel layer`, both kernels in turn: whether accepted, whether given */
-    struct argp_option options[2 * CLI_MAX_KEY_OPTIONS + 1];
+    char help[CLI_MAX_KEY_OPTIONS][192]; /* of an option: what it is, and the values it takes */
+    struct argp_option options[CLI_MAX_KEY_OPTIONS + 1];
     struct argp argp;
     struct argp_child child[2];
 };
 
 /* Prepares keys->child, for the field `children` of a command's argp. The parser's child_inputs[0]
  * is `keys`. */
-void cli_keys_init(struct cli_keys *keys, const char *header);
+void cli_keys_init(struct cli_keys *keys, const char *header, bool takes_layer);
 const char *cli_keys_text(const struct cli_keys *keys, const char *option); /* NULL: not given */
 void cli_keys_set(struct cli_keys *keys, const char *option, const char *text);
 /* The finished key of the options given, each one value. */

@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int cmd_dump(int argc, char **argv)
 {
     struct dump_options o = {0};
-    cli_keys_init(&o.keys, "The key:");
+    cli_keys_init(&o.keys, "The key:", false);
     const struct argp argp = {
         options, parse, NULL,
         "Prints the assembly of a key, with its LDS and scratch maps, stages and reasons.",

@@ -223,8 +223,10 @@ static void print_text(const struct inspection *in)
                in->code.peak_vgprs, in->code.peak_sgprs);
     printf("\nLDS           %u bytes\nprivate       %u bytes a work-item\nwavefront     %u\n",
            c->group_bytes, c->private_bytes, c->wavefront);
-    printf("arguments     %u in %u bytes, layout digest %016" PRIx64 "\n", c->arg_count,
-           c->kernarg_bytes, c->args_digest);
+    printf("arguments     %u in %u bytes", c->arg_count, c->kernarg_bytes);
+    if (c->has_digest)
+        printf(", layout digest %016" PRIx64, c->args_digest);
+    printf("\n");
     for (uint32_t i = 0; i < c->arg_count; i++)
         printf("  %4u + %u  %-14s %s\n", c->args[i].offset, c->args[i].size, c->args[i].name,
                c->args[i].value_kind);
@@ -299,7 +301,7 @@ static void print_json(const struct inspection *in)
 int cmd_inspect(int argc, char **argv)
 {
     struct inspect_options o = {0};
-    cli_keys_init(&o.keys, "The key:");
+    cli_keys_init(&o.keys, "The key:", false);
     const struct argp argp = {options, parse, "[FILE.co]",
                               "Shows what a kernel is made of: of a key, of a manifest's kernel, "
                               "or of a code object alone "

@@ -192,7 +192,7 @@ static int list_model(const struct keys_options *o, const struct model *m, json_
 int cmd_keys(int argc, char **argv)
 {
     struct keys_options o = {0};
-    cli_keys_init(&o.keys, "Only keys with:");
+    cli_keys_init(&o.keys, "Only keys with:", false);
     const struct argp argp = {
         options, parse, NULL,
         "Lists the keys that this build generates: a row holds a run of token counts.",

@@ -239,7 +239,7 @@ static int by_row(const void *a, const void *b)
 int cmd_sweep(int argc, char **argv)
 {
     struct sweep_options o = {.jobs = 2};
-    cli_keys_init(&o.keys, "Only keys with (lists \"1,2,8..16\" and \"all\"):");
+    cli_keys_init(&o.keys, "Only keys with (lists \"1,2,8..16\" and \"all\"):", false);
     const struct argp argp = {options, parse, NULL,
                               "Generates and assembles every key of the models' default options "
                               "and prints what each needs.",

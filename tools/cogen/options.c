@@ -48,17 +48,20 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-void cli_keys_init(struct cli_keys *k, const char *header)
+void cli_keys_init(struct cli_keys *k, const char *header, bool takes_layer)
 {
     memset(k, 0, sizeof *k);
+    k->takes_layer = takes_layer;
     size_t n = 0;
     for (size_t i = 0; i < cogen_key_option_count && i < CLI_MAX_KEY_OPTIONS; i++) {
         const struct cogen_key_option *o = &cogen_key_options[i];
+        snprintf(k->help[i], sizeof k->help[i], "%s (%s%s)", o->help, o->values,
+                 takes_layer && strcmp(o->name, "kernel") == 0 ? ", layer: both in turn" : "");
         k->options[n++] = (struct argp_option){o->name,
                                                FIRST_KEY + (int)i,
                                                is_switch(o) ? "0|1" : "VALUE",
                                                is_switch(o) ? OPTION_ARG_OPTIONAL : 0,
-                                               o->help,
+                                               is_switch(o) ? o->help : k->help[i],
                                                0};
     }
     k->options[n] = (struct argp_option){0};
