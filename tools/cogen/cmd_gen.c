@@ -65,8 +65,10 @@ int cmd_gen(int argc, char **argv)
     struct gen_options o = {
         .make = {.jobs = 1, .progress = true}
     };
-    cli_keys_init(&o.keys, "The keys; each option takes a list \"1,2,8..16\", and model, kernel, "
-                           "tokens, tp and ratio \"all\":");
+    cli_keys_init(&o.keys,
+                  "The keys; each option takes a list \"1,2,8..16\", and model, kernel, "
+                  "tokens, tp and ratio \"all\":",
+                  false);
     const struct argp argp = {
         options, parse, NULL,
         "Generates the code objects of every combination of the options given, and their manifest.",
