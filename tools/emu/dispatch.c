@@ -154,6 +154,8 @@ static void init_wave(struct launch *l, struct group *g, unsigned i)
     memset(w->s, 0, sizeof(w->s));
     memset(w->sstate, undefined ? REG_UNDEFINED : REG_OK, sizeof(w->sstate));
     w->sstate[S_EXEC] = w->sstate[S_EXEC + 1] = REG_OK;
+    memset(w->sundef, 0xff, sizeof(w->sundef));
+    w->undef_pending = false;
     init_sgprs(l, g, w);
     for (unsigned r = w->ns; bounds && r < 102; r++)
         w->sstate[r] = REG_OUTSIDE;

@@ -829,6 +829,7 @@ void decode_salu(struct inst *in)
             continue;
         in->exec = r->fn;
         in->flags |= IF_SALU | (r->layout & L_BRANCH ? IF_BRANCH : 0);
+        undefined_decode(in);
         unsigned first = r->layout & L_D_SRC ? 1 : 0;
         if (first)
             inst_writes(in, 0, USE_SALU, r->layout & L_MAYBE ? LANES_OWN : LANES_ALL);

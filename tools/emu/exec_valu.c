@@ -278,8 +278,16 @@ static void exec_readlane(struct wave *w, const struct inst *in)
 {
     unsigned lane = read_s32(w, &in->op[2]) & 63;
     const struct opnd *o = &in->op[1];
-    if (w->xcd->launch->checks && !check_vgpr(w, in, vnum(o), 1, 1ull << lane))
-        return;
+    unsigned reg = vnum(o);
+    if (w->xcd->launch->checks && ~w->ok[reg] >> lane & 1) {
+        /* What a compiler parked there may be undefined; that passes on to the scalar register. */
+        if (w->flight[reg] >> lane & 1 || o->reg >= (o->acc ? w->na : w->nv)) {
+            check_vgpr(w, in, reg, 1, 1ull << lane);
+            return;
+        }
+        w->undef_pending = true;
+        w->undef_bits = 0xffffffff;
+    }
     write_s32(w, in->op[0].reg, vrow(w, o, 0)[lane]);
 }
 
@@ -305,16 +313,26 @@ static void exec_writelane(struct wave *w, const struct inst *in)
     w->ok[vnum(&in->op[0])] |= 1ull << lane;
 }
 
+/* Compilers spill whole registers this way, whichever lanes hold something: a copy is no use of
+ * what nobody wrote, it is undefined in the same lanes. */
 static void exec_accvgpr(struct wave *w, const struct inst *in)
 {
     const struct opnd *o = &in->op[1];
+    unsigned to = vnum(&in->op[0]);
+    uint64_t ok = ~0ull;
     if (o->kind == OPND_V) {
+        unsigned from = vnum(o), limit = o->acc ? w->na : w->nv;
+        uint64_t bad = o->reg >= limit ? w->exec : w->flight[from] & w->exec;
+        if (w->xcd->launch->checks && bad && !check_vgpr(w, in, from, 1, bad))
+            return;
+        ok = w->ok[from];
         put_rows(w, &in->op[0], vrow(w, o, 0), 1, w->exec);
     } else {
         ROW(row);
         broadcast(row, read_s32(w, o));
         put_rows(w, &in->op[0], row, 1, w->exec);
     }
+    w->ok[to] = (w->ok[to] & ~w->exec) | (ok & w->exec);
 }
 
 struct move_row {
@@ -324,14 +342,14 @@ struct move_row {
     uint32_t flags;
 };
 static const struct move_row moves[] = {
-    {"v_nop",               exec_nop,           0,        0,            0,          0,          0           },
-    {"v_readlane_b32",      exec_readlane,      USE_VALU, USE_READLANE, LANES_ALL,  LANES_OWN,  IF_READLANE },
-    {"v_readfirstlane_b32", exec_readfirstlane, USE_VALU, USE_READLANE, LANES_ALL,  LANES_OWN,
-     IF_READLANE                                                                                            },
-    {"v_writelane_b32",     exec_writelane,     USE_VALU, USE_VALU,     LANES_OWN,  LANES_ALL,  IF_WRITELANE},
-    {"v_accvgpr_read_b32",  exec_accvgpr,       USE_VALU, USE_VALU,     LANES_EXEC, LANES_EXEC, 0           },
-    {"v_accvgpr_write_b32", exec_accvgpr,       USE_VALU, USE_VALU,     LANES_EXEC, LANES_EXEC, 0           },
-    {"v_accvgpr_mov_b32",   exec_accvgpr,       USE_VALU, USE_VALU,     LANES_EXEC, LANES_EXEC, 0           },
+    {"v_nop",               exec_nop,           0,        0,            0,         0,         0           },
+    {"v_readlane_b32",      exec_readlane,      USE_VALU, USE_READLANE, LANES_ALL, LANES_OWN, IF_READLANE },
+    {"v_readfirstlane_b32", exec_readfirstlane, USE_VALU, USE_READLANE, LANES_ALL, LANES_OWN,
+     IF_READLANE                                                                                          },
+    {"v_writelane_b32",     exec_writelane,     USE_VALU, USE_VALU,     LANES_OWN, LANES_ALL, IF_WRITELANE},
+    {"v_accvgpr_read_b32",  exec_accvgpr,       USE_VALU, USE_VALU,     LANES_OWN, LANES_OWN, 0           },
+    {"v_accvgpr_write_b32", exec_accvgpr,       USE_VALU, USE_VALU,     LANES_OWN, LANES_OWN, 0           },
+    {"v_accvgpr_mov_b32",   exec_accvgpr,       USE_VALU, USE_VALU,     LANES_OWN, LANES_OWN, 0           },
 };
 
 static bool decode_move(struct inst *in)

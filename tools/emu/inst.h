@@ -141,6 +141,7 @@ struct inst {
     uint8_t nrd, nwr;
     uint8_t wait_states; /* 1, s_nop: its count */
     uint8_t passes;      /* of an MFMA */
+    uint8_t bitwise;     /* scalar move or bitwise operation: undefined bits pass through it */
     struct opnd op[INST_OPS];
     struct use rd[INST_OPS + 2];
     struct use wr[4];

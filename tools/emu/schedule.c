@@ -146,6 +146,8 @@ static void run_checked(struct wave *w)
             return;
         }
         mark_writes(w, in, exec);
+        if (__builtin_expect(w->undef_pending, 0))
+            undefined_mark(w, in);
         if (hazards)
             hazard_update(w, in);
         w->insts++;

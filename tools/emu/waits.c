@@ -115,6 +115,8 @@ bool check_reads(struct wave *w, const struct inst *in)
             for (unsigned i = 0; i < u->n; i++) {
                 unsigned s = (u->reg - REG_S + i) & 127;
                 if (__builtin_expect(w->sstate[s] != REG_OK, 0)) {
+                    if (w->sstate[s] == REG_UNDEFINED && undefined_allowed(w, in, u, i))
+                        continue;
                     bad_sgpr(w, in, s, true);
                     return false;
                 }

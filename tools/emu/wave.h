@@ -240,6 +240,9 @@ struct wave {
     uint64_t ok[512];     /* lanes of each VGPR that are defined and not in flight */
     uint64_t flight[512]; /* lanes in flight; all of a register outside the allotment */
     uint8_t sstate[128];
+    uint32_t sundef[128]; /* bits that nobody wrote, of an undefined scalar register */
+    bool undef_pending;   /* the instruction's result is undefined in undef_bits */
+    uint64_t undef_bits;
     uint32_t clk; /* wait states executed */
     uint32_t haz_valu,
         haz_mem;     /* until when VALU and memory instructions may meet a hazard at all */
@@ -454,6 +457,11 @@ void launch_fault(struct launch *l, enum emu_check kind, enum emu_status status,
 void counters_drop(struct wave *w);
 void counter_issue(struct wave *w, struct counter *c, struct flight f);
 bool wait_counters(struct wave *w, unsigned vm, unsigned lgkm); /* false: blocked until a commit */
+/* Undefined bits of scalar registers: which instructions let them pass, the i-th dword of a use, and
+ * what is marked once such an instruction has been executed. */
+void undefined_decode(struct inst *in);
+bool undefined_allowed(struct wave *w, const struct inst *in, const struct use *u, unsigned i);
+void undefined_mark(struct wave *w, const struct inst *in);
 bool check_reads(struct wave *w, const struct inst *in);
 bool check_writes(struct wave *w, const struct inst *in);
 void mark_writes(struct wave *w, const struct inst *in, uint64_t exec);
