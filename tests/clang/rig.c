@@ -111,7 +111,25 @@ void rig_launch3(struct rig *r, const char *kernel, const uint32_t grid[3], cons
     memset(kernarg, 0, k->kernarg_size);
     memcpy(kernarg, r->kernarg, r->at);
     r->at = 0;
-    struct emu_dispatch d = {.kernel = k->handle,
+    struct aql { /* the packet as the queue's format has it: some kernels read their sizes in it */
+        uint16_t header, setup, group[3], zero;
+        uint32_t grid[3], private_bytes, lds_bytes;
+        uint64_t kernel;
+        void *kernarg;
+        uint64_t rest[2];
+    } *packet = alloc(r, sizeof *packet, true);
+    *packet = (struct aql){.header = 2,
+                           .setup = 3,
+                           .private_bytes = k->private_size,
+                           .lds_bytes = k->group_size,
+                           .kernel = k->handle,
+                           .kernarg = kernarg};
+    for (int i = 0; i < 3; i++) {
+        packet->group[i] = (uint16_t)group[i];
+        packet->grid[i] = grid[i];
+    }
+    struct emu_dispatch d = {.packet = packet,
+                             .kernel = k->handle,
                              .lds_bytes = k->group_size,
                              .private_bytes = k->private_size,
                              .kernarg = kernarg};

@@ -338,6 +338,31 @@ static int put_args(struct emu_run *r)
     return 0;
 }
 
+/* The AQL packet of the launch, for kernels that ask for it. */
+static void *make_packet(struct emu_run *r, const struct emu_dispatch *d)
+{
+    struct aql {
+        uint16_t header, setup, group[3], zero;
+        uint32_t grid[3], private_bytes, lds_bytes;
+        uint64_t kernel;
+        const void *kernarg;
+        uint64_t rest[2];
+    } *p = emu_mem_alloc(r->device, sizeof *p, 64, true);
+    if (!p)
+        return NULL;
+    *p = (struct aql){.header = 2, /* kernel dispatch */
+                      .setup = 3,  /* dimensions */
+                      .private_bytes = d->private_bytes,
+                      .lds_bytes = d->lds_bytes,
+                      .kernel = d->kernel,
+                      .kernarg = d->kernarg};
+    for (int i = 0; i < 3; i++) {
+        p->group[i] = (uint16_t)d->group[i];
+        p->grid[i] = d->grid[i];
+    }
+    return p;
+}
+
 static int run(struct emu_run *r)
 {
     const struct emu_options *o = r->o;
@@ -377,6 +402,7 @@ static int run(struct emu_run *r)
                              .kernarg = r->kernarg};
     memcpy(d.grid, o->grid, sizeof d.grid);
     memcpy(d.group, o->block, sizeof d.group);
+    d.packet = make_packet(r, &d);
     struct emu_result result;
     enum emu_status status = emu_dispatch(r->device, &d, &result);
     for (size_t i = 0; i < result.report_count; i++)

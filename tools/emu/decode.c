@@ -157,10 +157,59 @@ struct inst *decode(struct decoder *decoder, const uint8_t *bytes, size_t size, 
     return in;
 }
 
+static struct inst *make_indexed(const struct inst *in, uint32_t m0)
+{
+    struct inst *to = malloc(sizeof(*to));
+    if (!to)
+        return NULL;
+    *to = *in;
+    to->text = strdup(in->text);
+    to->mnemonic = strdup(in->mnemonic);
+    to->indexed = NULL;
+    to->index = (uint16_t)(m0 & 0xf0ff);
+    to->nrd = to->nwr = 0;
+    to->nsrc = 0;
+    to->dst = to->mask_dst = to->mask_src = -1;
+    memset(&to->proto, 0, sizeof(to->proto));
+    bool moved[INST_OPS] = {false};
+    for (unsigned k = 0; k < 4; k++) {
+        bool move = in->alu ? k == 3 || k < in->nsrc : k == 0 || k == 3;
+        int op = k == 3 ? 0 : in->alu ? in->src[k] : 1; /* moves between files have one source */
+        if (move && m0 >> 12 >> k & 1 && op >= 0 && to->op[op].kind == OPND_V && !moved[op]) {
+            unsigned reg = to->op[op].reg + (m0 & 0xff);
+            to->op[op].reg = (uint16_t)(reg > 255 ? 255 : reg);
+            moved[op] = true;
+        }
+    }
+    for (unsigned i = 0; i < INST_OPS; i++)
+        to->op[i].row = NULL;
+    if (to->text && to->mnemonic)
+        decode_valu(to);
+    return to;
+}
+
+const struct inst *inst_indexed(const struct inst *in, uint32_t m0)
+{
+    struct inst **list = (struct inst **)&in->indexed;
+    struct inst *head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
+    for (struct inst *i = head; i; i = i->indexed)
+        if (i->index == (m0 & 0xf0ff))
+            return i;
+    struct inst *made = make_indexed(in, m0);
+    if (!made)
+        return in;
+    made->indexed = head; /* two threads may make the same one: both stay */
+    while (!__atomic_compare_exchange_n(list, &made->indexed, made, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_ACQUIRE))
+        ;
+    return made;
+}
+
 void inst_free(struct inst *in)
 {
     if (!in)
         return;
+    inst_free(in->indexed);
     for (unsigned i = 0; i < INST_OPS; i++)
         free((void *)in->op[i].row);
     free((void *)in->text);

@@ -340,6 +340,15 @@ static bool parse_counter(struct inst *in, const char *s)
     return true;
 }
 
+/* gpr_idx(SRC0,DST): which operands an index moves, as the four bits of M0 that say so. */
+static bool parse_gpr_idx(struct inst *in, const char *s)
+{
+    static const char *const names[] = {"SRC0", "SRC1", "SRC2", "DST"};
+    for (unsigned i = 0; i < 4; i++)
+        in->index |= (uint16_t)(strstr(s, names[i]) ? 0x1000u << i : 0);
+    return true;
+}
+
 static bool parse_modifier(struct inst *in, char *s)
 {
     struct flag_name {
@@ -363,7 +372,9 @@ static bool parse_modifier(struct inst *in, char *s)
     }
     if (starts(s, "hwreg("))
         return parse_hwreg(in, s);
-    if (strcmp(s, "&") == 0 || starts(s, "sendmsg(") || starts(s, "gpr_idx("))
+    if (starts(s, "gpr_idx("))
+        return parse_gpr_idx(in, s);
+    if (strcmp(s, "&") == 0 || starts(s, "sendmsg("))
         return true;
     if (starts(s, "vmcnt(") || starts(s, "lgkmcnt(") || starts(s, "expcnt("))
         return parse_counter(in, s);
@@ -483,7 +494,7 @@ static uint16_t f32_to_f16_bits(uint32_t f)
 uint64_t opnd_bits(const struct opnd *o, const char *type, unsigned dwords)
 {
     if (o->real) {
-        if (dwords == 2 && strcmp(type, "f64") == 0) {
+        if (dwords == 2 && strstr(type, "64")) { /* of whatever type: the bits are an f64's */
             /* 1/(2 pi) is an inline constant of its own in each width. */
             if ((o->imm & 0x7fffffff) == 0x3e22f983)
                 return 0x3fc45f306dc9c882 | (uint64_t)(o->imm >> 31) << 63;

@@ -621,6 +621,52 @@ static void setreg(struct wave *w, const struct inst *in, uint32_t v)
     uint32_t mask = field_mask(in);
     set_mode(w, (w->mode & ~mask) | (v << in->hw_offset & mask));
 }
+/* Index mode: MODE bit 27 turns it on, M0 has the index in its low byte and which operands it moves
+ * in bits 15:12. */
+#define GPR_IDX_EN (1u << 27)
+static void set_m0(struct wave *w, uint32_t mask, uint32_t v)
+{
+    w->s[S_M0] = (w->s[S_M0] & ~mask) | (v & mask);
+}
+FN(s_set_gpr_idx_on)
+{
+    set_m0(w, 0xf0ff, (A32(0) & 0xff) | in->index);
+    w->mode |= GPR_IDX_EN;
+}
+FN(s_set_gpr_idx_off)
+{
+    (void)in;
+    w->mode &= ~GPR_IDX_EN;
+}
+FN(s_set_gpr_idx_idx)
+{
+    set_m0(w, 0xff, A32(0));
+}
+FN(s_set_gpr_idx_mode)
+{
+    set_m0(w, 0xf000, in->index);
+}
+FN(s_movrels_b32)
+{
+    write_s32(w, in->op[0].reg, w->s[(in->op[1].reg + w->s[S_M0]) & 127]);
+}
+FN(s_movrels_b64)
+{
+    unsigned s = in->op[1].reg + w->s[S_M0];
+    write_s64(w, in->op[0].reg, (uint64_t)w->s[(s + 1) & 127] << 32 | w->s[s & 127]);
+}
+FN(s_movreld_b32)
+{
+    unsigned d = (in->op[0].reg + w->s[S_M0]) & 127;
+    write_s32(w, d, A32(1));
+    w->sstate[d] = REG_OK;
+}
+FN(s_movreld_b64)
+{
+    unsigned d = (in->op[0].reg + w->s[S_M0]) & 127;
+    write_s64(w, d, A64(1));
+    w->sstate[d] = w->sstate[(d + 1) & 127] = REG_OK;
+}
 FN(s_setreg_b32)
 {
     setreg(w, in, A32(0));
@@ -639,13 +685,15 @@ enum salu_layout {
     L_EXEC_IO = 1 << 4, /* reads and writes EXEC besides */
     L_VCC = 1 << 5,     /* reads VCC */
     L_BRANCH = 1 << 6,
-    L_MAYBE = 1 << 7, /* the destination is not always written */
+    L_MAYBE = 1 << 7,  /* the destination is not always written */
+    L_M0 = 1 << 8,     /* writes part of M0 */
+    L_MOVREL = 1 << 9, /* M0 moves a register number: wait states behind a write of M0 */
 };
 
 struct salu_row {
     const char *name;
     inst_fn *fn;
-    uint8_t layout;
+    uint16_t layout;
 };
 
 #define R(name, layout) {#name, name, layout}
@@ -814,6 +862,14 @@ static const struct salu_row rows[] = {
     {"s_ttracedata",    s_nop,     0},
     {"s_inst_prefetch", s_nop,     0},
     R(s_getreg_b32, D),
+    R(s_set_gpr_idx_on, L_M0),
+    R(s_set_gpr_idx_off, 0),
+    R(s_set_gpr_idx_idx, L_M0),
+    R(s_set_gpr_idx_mode, L_M0),
+    R(s_movrels_b32, D | L_MOVREL),
+    R(s_movrels_b64, D | L_MOVREL),
+    R(s_movreld_b32, D | L_MOVREL | L_MAYBE),
+    R(s_movreld_b64, D | L_MOVREL | L_MAYBE),
     R(s_setreg_b32, 0),
     R(s_setreg_imm32_b32, 0),
 };
@@ -845,6 +901,12 @@ void decode_salu(struct inst *in)
             inst_reads_reg(in, REG_S + S_VCC, 2, USE_SALU, LANES_ALL);
         if (r->layout & L_EXEC_IO)
             in->flags |= IF_WRITES_EXEC;
+        if (r->layout & L_M0)
+            inst_writes_reg(in, REG_S + S_M0, 1, USE_SALU, LANES_ALL);
+        if (r->layout & L_MOVREL) {
+            in->flags |= IF_M0;
+            inst_reads_reg(in, REG_S + S_M0, 1, USE_SALU, LANES_ALL);
+        }
         if (strcmp(r->name, "s_nop") == 0) {
             in->flags |= IF_NOP;
             in->wait_states = (uint8_t)((in->op[0].imm & 15) + 1);

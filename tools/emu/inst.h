@@ -171,6 +171,10 @@ struct inst {
     int8_t vdata, vaddr, saddr, soffset, vdst, vdata2;
     const void *row; /* row of the family's own opcode table */
 
+    /* Forms of a vector instruction whose registers are moved by an index (s_set_gpr_idx_on). */
+    struct inst *indexed;
+    uint16_t index; /* of such a form: M0's index and mode bits; next is then in `indexed` */
+
     const char *text;     /* disassembly */
     const char *mnemonic; /* without _e32, _e64, _sdwa, _dpp */
 };
@@ -192,6 +196,10 @@ void decode_smem(struct inst *in);
 void decode_valu(struct inst *in);
 void decode_vmem(struct inst *in);
 void decode_ds(struct inst *in);
+
+/* The form of a vector instruction under s_set_gpr_idx_on with these bits 15:12 and 7:0 of M0; it
+ * belongs to `in`. The instruction itself when nothing of it moves, or without memory. */
+const struct inst *inst_indexed(const struct inst *in, uint32_t m0);
 
 /* Text of an instruction into operands and modifiers; false when an operand is not understood. */
 bool inst_parse(struct inst *in, const char *text);

@@ -113,6 +113,8 @@ static const struct inst *fetch(struct wave *w)
         fault(w, &at, EMU_CHECK_BOUNDS, "bad-jump", -1, NULL,
               "the program counter 0x%x lies outside the code", w->pc);
     }
+    if (__builtin_expect(w->mode >> 27 & 1, 0) && in && in->flags & IF_VALU)
+        return inst_indexed(in, w->s[S_M0]);
     return in;
 }
 

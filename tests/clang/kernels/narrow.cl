@@ -29,13 +29,14 @@ KERNEL(128) shorts_in_lds(__global const short *a, __global short *out, __global
     low[GROUP * 128 + l] = small[l];
 }
 
+/* Aligned to what its copies are loaded by: the emulator reports misaligned accesses as mistakes. */
 struct rgb {
-    uchar r, g, b;
-};
-KERNEL(64) triples(__global const struct rgb *in, __global struct rgb *out, uchar add)
+    uchar r, g, b, a;
+} __attribute__((aligned(4)));
+KERNEL(64) quads(__global const struct rgb *in, __global struct rgb *out, uchar add)
 {
     uint i = GROUP * 64 + LID;
     struct rgb p = in[i];
-    struct rgb q = {p.b, (uchar)(p.g + add), p.r};
+    struct rgb q = {p.b, (uchar)(p.g + add), p.r, p.a};
     out[i] = q;
 }
