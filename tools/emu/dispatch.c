@@ -137,7 +137,7 @@ static void init_wave(struct launch *l, struct group *g, unsigned i)
     w->pend_head = w->pend_tail = NULL;
     w->npend = 0;
     w->listed = false;
-    w->store_seq = 0;
+    w->store_seq = w->released = 0;
     w->proof = 0;
     w->proven = false;
     w->block = NULL;
@@ -206,6 +206,8 @@ void group_start(struct xcd *x, struct group *g, uint64_t index)
     g->barriers = 0;
     g->epoch0 = ++g->epoch;
     g->nseen = 0;
+    g->known = NULL;
+    order_reset(g);
     if (g->seen)
         memset(g->seen, 0, g->cap_seen * sizeof(*g->seen));
     for (unsigned i = 0; i < g->nwaves; i++)
@@ -394,10 +396,12 @@ void launch_free(struct launch *l)
             free(g->cells);
             free(g->cell_in);
             free(g->seen);
+            order_free(g);
         }
         free(x->slots);
         free(x->recs);
         free(x->pwaves);
+        free(x->orders);
         for (unsigned c = 0; c < 32; c++)
             free(x->l1[c].at);
         free(x->l2.at);

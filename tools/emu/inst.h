@@ -175,6 +175,8 @@ struct inst {
     struct inst *indexed;
     uint16_t index; /* of such a form: M0's index and mode bits; next is then in `indexed` */
 
+    uint8_t poll; /* order.c: whether a load stands in a polling loop, once that is known */
+
     const char *text;     /* disassembly */
     const char *mnemonic; /* without _e32, _e64, _sdwa, _dpp */
 };

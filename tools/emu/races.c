@@ -331,6 +331,7 @@ bool writers_check(struct wave *w, const struct inst *in, struct alloc *a, uint6
             return false;
         }
         seen_note(w->group, by, in);
+        order_load(w, in, by, lane);
     }
     return true;
 }

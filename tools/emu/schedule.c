@@ -206,6 +206,7 @@ static void barrier_full(struct xcd *x, struct group *g)
             g->waves[i].state = WAVE_RUN;
     g->at_barrier = 0;
     x->progress = true;
+    order_barrier(g);
     lds_epoch(g);
 }
 
@@ -465,6 +466,7 @@ static void deadlock(struct launch *l, const char *why)
 static void end_of_round(struct launch *l)
 {
     uint64_t before = l->commits;
+    order_round(l);
     commit_round(l);
     bool progress = l->commits != before;
     l->groups_left = 0;

@@ -135,6 +135,8 @@ void pend_issue(struct wave *w, struct pend *p)
     struct xcd *x = w->xcd;
     p->seq = ++w->store_seq;
     p->epoch = w->group->barriers;
+    p->known = w->group->known;
+    p->covered = w->released;
     p->due = x->launch->round + delay(w);
     for (uint64_t left = p->lanes; left && p->kind != PEND_WRITEBACK; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
@@ -250,6 +252,10 @@ static void add_line(struct launch *l, const struct pend *p, struct alloc *a, ui
                          .in = p->in,
                          .seq = p->seq,
                          .epoch = p->epoch,
+                         .known = p->known,
+                         .covered = p->covered,
+                         .id = (uint8_t)p->w->id,
+                         .nwaves = (uint8_t)p->w->group->nwaves,
                          .round = l->round,
                          .xcd = (uint8_t)p->w->xcd->index,
                          .released = released,

@@ -107,6 +107,8 @@ bool check_reads(struct wave *w, const struct inst *in)
             uint64_t lanes = u->lanes == LANES_ALL ? ~0ull : w->exec;
             for (unsigned i = 0; i < u->n; i++) {
                 if (__builtin_expect((~w->ok[u->reg + i] & lanes) != 0, 0)) {
+                    if (undefined_high(w, in, u, i, lanes))
+                        continue;
                     bad_vgpr(w, in, u->reg + i, lanes, true);
                     return false;
                 }
@@ -217,8 +219,10 @@ static void pop(struct wave *w, struct counter *c)
     }
     if (f->touch)
         lds_touch_done(w, f);
-    if (f->pend)
+    if (f->pend) {
+        w->released = f->pend->seq > w->released ? f->pend->seq : w->released;
         pend_unref(w->xcd, f->pend);
+    }
 }
 
 /* The wave has ended: nobody waits any more. */

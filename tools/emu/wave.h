@@ -101,6 +101,9 @@ struct writer { /* bytes of a line last stored by one instruction of one wave */
     const struct inst *in;
     uint32_t seq, epoch; /* of the store in its wave; barriers of the workgroup before it */
     uint64_t round;      /* in which it became visible */
+    const uint32_t *known; /* order.c: of each wave of its workgroup at the last barrier, or NULL */
+    uint32_t covered;      /* of its own wave, when it was issued */
+    uint8_t id, nwaves;
     uint8_t xcd;
     bool released; /* at device scope or written back */
     bool pending;  /* issued, perhaps not visible yet */
@@ -139,6 +142,8 @@ struct pend {
     bool done;
     uint8_t refs; /* the wave's list, the counter's queue */
     uint32_t seq, epoch;
+    const uint32_t *known; /* see struct writer */
+    uint32_t covered;
     uint64_t due;   /* round */
     uint64_t bloom; /* of its lines */
     uint32_t data[4][LANES];
@@ -260,7 +265,7 @@ struct wave {
     struct pend *pend_head, *pend_tail;
     unsigned npend;
     bool listed; /* in its XCD's list of waves with pending stores */
-    uint32_t store_seq;
+    uint32_t store_seq, released; /* stores so far; of these, covered by a wait */
 
     /* polling */
     struct {
@@ -307,6 +312,8 @@ struct group {
     bool proven;
     uint32_t size[3];  /* work-items a dimension: less than the packet's at the grid's edge */
     struct seen *seen; /* stores of others that this workgroup has observed */
+    struct order_table *order; /* what it knows of other workgroups' stores (order.c) */
+    const uint32_t *known;     /* of its own waves' stores, at the last barrier */
     unsigned nseen, cap_seen;
     uint32_t *rows_pool; /* register files of all its waves */
     size_t rows_cap;
@@ -358,6 +365,8 @@ struct xcd {
     struct arena arena; /* of the dispatch */
     bool progress;      /* something happened this round beside polling */
     bool stop;
+    struct order_candidate *orders; /* loads of this round that need a third workgroup's word */
+    unsigned norders;
     struct fault fault;
     uint64_t insts, macs;
 };
@@ -461,6 +470,8 @@ bool wait_counters(struct wave *w, unsigned vm, unsigned lgkm); /* false: blocke
  * what is marked once such an instruction has been executed. */
 void undefined_decode(struct inst *in);
 bool undefined_allowed(struct wave *w, const struct inst *in, const struct use *u, unsigned i);
+bool undefined_high(struct wave *w, const struct inst *in, const struct use *u, unsigned i,
+                    uint64_t lanes);
 void undefined_mark(struct wave *w, const struct inst *in);
 bool check_reads(struct wave *w, const struct inst *in);
 bool check_writes(struct wave *w, const struct inst *in);
@@ -492,6 +503,12 @@ struct line_rec *cache_rec(struct xcd *x, struct alloc *a, uint64_t line);
 void writers_add(struct launch *l, const struct pend *p, bool released, bool pending);
 void writers_commit(struct launch *l, const struct pend *p);
 /* What a load of these bytes says about order between workgroups; false after a fault. */
+/* order.c: what a load that sees a store must know of it. */
+void order_load(struct wave *w, const struct inst *in, const struct writer *by, int lane);
+void order_barrier(struct group *g); /* a barrier is passed */
+void order_round(struct launch *l);  /* the round's end, one thread */
+void order_reset(struct group *g);
+void order_free(struct group *g);
 bool writers_check(struct wave *w, const struct inst *in, struct alloc *a, uint64_t line,
                    struct mask128 want, int lane);
 /* Whether a plain load may read them: an invalidate of its CU came after the last store of another
