@@ -379,9 +379,10 @@ static void scratch(void **state)
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(o.out[i], i);
     asm_close(&o.run);
-    k.body = LANE4 "  scratch_load_dword v2, off, off offset:4\n";
+    k.body = LANE4 "  scratch_load_dword v2, off, off offset:4\n  s_waitcnt vmcnt(0)\n"
+                   "  v_add_u32_e32 v3, 1, v2\n";
     o = launch(&k, NULL, 1, 64);
-    assert_string_equal(asm_finding(&o.run), "undefined-scratch");
+    assert_string_equal(asm_finding(&o.run), "undefined-vgpr");
     asm_close(&o.run);
     k.body = LANE4 "  scratch_store_dword off, v0, off offset:16\n";
     o = launch(&k, NULL, 1, 64);

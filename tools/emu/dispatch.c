@@ -150,6 +150,7 @@ static void init_wave(struct launch *l, struct group *g, unsigned i)
         w->ok[r] = inside && !undefined ? ~0ull : 0;
         w->flight[r] = inside || !bounds ? 0 : ~0ull;
         w->vdef[r] = NULL;
+        w->stay[r] = 0;
     }
     memset(w->s, 0, sizeof(w->s));
     memset(w->sstate, undefined ? REG_UNDEFINED : REG_OK, sizeof(w->sstate));

@@ -635,6 +635,7 @@ void decode_valu(struct inst *in)
     source_type(in->mnemonic, type);
     for (unsigned k = 0; k < in->nsrc; k++)
         immediate_rows(in, k, op->src_dwords[k], type);
+    undefined_decode(in);
     if (partial_write(in))
         in->flags |= IF_PARTIAL;
     list_uses(in);

@@ -355,6 +355,31 @@ static bool scratch_span(struct wave *w, const struct inst *in, uint64_t addr, u
     return true;
 }
 
+/* Compilers spill and reload whole registers and half-filled arrays, so scratch that nobody wrote
+ * is no mistake when it is loaded: the lanes that get it are undefined, until something uses them.
+ * Of loads narrower than a dword it is one. */
+static bool note_undefined_scratch(struct wave *w, const struct inst *in, const struct landing *to,
+                                   const uint8_t *at, unsigned lane, uint64_t addr)
+{
+    if (!(w->xcd->launch->checks & EMU_CHECK_UNDEFINED))
+        return true;
+    unsigned reg = vnum(&in->op[in->vdst]);
+    for (unsigned k = 0; k < (to->bytes + 3) / 4; k++) {
+        uint32_t v;
+        memcpy(&v, at + 4 * k - ((uintptr_t)at & 3), 4);
+        if (v != POISON)
+            continue;
+        if (to->bytes < 4) {
+            fault(w, in, EMU_CHECK_UNDEFINED, "undefined-scratch", (int)lane, NULL,
+                  "scratch byte 0x%llx is read, but nobody wrote it", (unsigned long long)addr);
+            return false;
+        }
+        w->stay[reg + k] |= 1ull << lane;
+        w->ok[reg + k] &= ~(1ull << lane);
+    }
+    return true;
+}
+
 static bool load_near(struct wave *w, const struct inst *in, const struct landing *to,
                       const struct places *p)
 {
@@ -363,14 +388,8 @@ static bool load_near(struct wave *w, const struct inst *in, const struct landin
         uint8_t *at;
         if (!scratch_span(w, in, p->addr[lane], to->bytes, lane, &at))
             return false;
-        uint32_t v = 0;
-        memcpy(&v, at - ((uintptr_t)at & 3), 4);
-        if (v == POISON && w->xcd->launch->checks & EMU_CHECK_UNDEFINED) {
-            fault(w, in, EMU_CHECK_UNDEFINED, "undefined-scratch", (int)lane, NULL,
-                  "scratch byte 0x%llx is read, but nobody wrote it",
-                  (unsigned long long)p->addr[lane]);
+        if (!note_undefined_scratch(w, in, to, at, lane, p->addr[lane]))
             return false;
-        }
         land_lane(to, lane, at);
     }
     for (uint64_t left = p->lds; left; left &= left - 1) {
@@ -450,11 +469,13 @@ static void exec_load(struct wave *w, const struct inst *in)
         static const uint8_t zero[16];
         land_lane(&to, (unsigned)__builtin_ctzll(left), zero);
     }
-    if (!load_global(w, in, &to, &p) || !load_near(w, in, &to, &p))
+    if (!load_global(w, in, &to, &p))
+        return;
+    mark_loading(w, in, vnum(d), d->n, w->exec);
+    if (!load_near(w, in, &to, &p))
         return;
     if (p.global)
         note_poll(w, in, &to, &p);
-    mark_loading(w, in, vnum(d), d->n, w->exec);
     count_vmem(
         w, in,
         (struct flight){.cls = OPC_LOAD, .reg = (uint16_t)vnum(d), .n = d->n, .lanes = w->exec});
@@ -503,6 +524,21 @@ static void exec_load_lds(struct wave *w, const struct inst *in)
 static bool store_near(struct wave *w, const struct inst *in, const struct places *p,
                        const struct pend *d)
 {
+    const struct opnd *o = &in->op[in->vdata];
+    uint64_t undefined[4] = {0};
+    bool checked = w->xcd->launch->checks != 0;
+    for (unsigned k = 0; k < o->n && k < 4 && checked; k++) {
+        /* In scratch, what is undefined stays so; elsewhere it is a mistake, and in flight too. */
+        unsigned reg = vnum(o) + k;
+        undefined[k] = ~w->ok[reg] & p->scratch;
+        uint64_t bad = w->flight[reg] & p->scratch;
+        if ((reg & 255) >= (o->acc ? w->na : w->nv))
+            bad |= p->scratch;
+        bad |= ~w->ok[reg] & w->exec & ~p->scratch;
+        if (bad && in->mnemonic[0] != 'g' && in->mnemonic[0] != 'b' &&
+            !check_vgpr(w, in, reg, 1, bad))
+            return false;
+    }
     for (uint64_t left = p->scratch | p->lds; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
         uint8_t *at = NULL;
@@ -519,7 +555,9 @@ static bool store_near(struct wave *w, const struct inst *in, const struct place
         }
         for (unsigned b = 0; b < d->bytes; b += 4) {
             unsigned n = d->bytes - b < 4 ? d->bytes - b : 4;
-            memcpy(at + b, &d->data[b / 4][lane], n);
+            bool ok = ~undefined[b / 4] >> lane & 1;
+            uint32_t poison = POISON;
+            memcpy(at + b, ok || n < 4 ? &d->data[b / 4][lane] : &poison, n);
         }
     }
     return true;
@@ -786,8 +824,9 @@ static void list_uses(struct inst *in, const struct vmem_row *r)
     inst_reads(in, in->saddr, USE_VMEM, LANES_ALL);
     inst_reads(in, in->soffset, USE_VMEM, LANES_ALL);
     bool lds = r->lds || in->lds;
+    bool near = in->mnemonic[0] == 's' || in->mnemonic[0] == 'f';
     if (r->kind != VM_LOAD)
-        inst_reads(in, in->vdata, USE_STORE, LANES_EXEC);
+        inst_reads(in, in->vdata, USE_STORE, near && r->kind == VM_STORE ? LANES_OWN : LANES_EXEC);
     if (in->vdst >= 0) {
         const struct opnd *d = &in->op[in->vdst];
         unsigned n = r->kind == VM_ATOMIC ? r->bytes / 4u : d->n;

@@ -123,10 +123,20 @@ static const uint8_t xdl_war[4] = {1, 3, 7, 15};
 static const uint8_t smfma_use[4] = {4, 6, 10, 18};
 static const uint8_t smfma_c[4] = {2, 4, 8, 16};
 static const uint8_t same_c[4] = {2, 0, 0, 0};
-/* f64: 4 and 8 or 16 passes; SrcC, SrcA/B and VALU, memory. */
-static const uint8_t dgemm_c[2] = {4, 17};
-static const uint8_t dgemm_use[2] = {6, 19};
-static const uint8_t dgemm_memory[2] = {9, 26};
+/* f64: 4x4x4 and 16x16x4; SrcC, SrcA/B and VALU, memory; first gfx942, then gfx950, where compilers
+ * leave 18 before a memory instruction reads the result. */
+static const uint8_t dgemm_c[2][2] = {
+    {4, 9 },
+    {4, 17}
+};
+static const uint8_t dgemm_use[2][2] = {
+    {6, 11},
+    {6, 19}
+};
+static const uint8_t dgemm_memory[2][2] = {
+    {9, 18},
+    {9, 18}
+};
 
 static bool is_mfma(unsigned prod)
 {
@@ -141,7 +151,8 @@ static struct need mfma_use(const struct wave *w, const struct vreg_haz *h, enum
         return (struct need){row, xdl_use[w->xcd->launch->dev->gfx950][i]};
     if (h->kind == PROD_SMFMA)
         return (struct need){row, smfma_use[i]};
-    return (struct need){row, memory ? dgemm_memory[big] : dgemm_use[big]};
+    const uint8_t (*f64)[2] = memory ? dgemm_memory : dgemm_use;
+    return (struct need){row, f64[w->xcd->launch->dev->gfx950][big]};
 }
 
 static struct need mfma_c(const struct wave *w, const struct vreg_haz *h, const struct inst *in,
@@ -167,7 +178,7 @@ static struct need mfma_c(const struct wave *w, const struct vreg_haz *h, const 
     }
     if (same && in->flags & IF_DGEMM)
         return (struct need){H_NONE, 0};
-    return (struct need){H_MFMA_C_OVERLAP, dgemm_c[big]};
+    return (struct need){H_MFMA_C_OVERLAP, dgemm_c[gfx950][big]};
 }
 
 /* The accumulator of a dot product may follow one of the same opcode at once. */

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+enum { BITWISE_MAD64 = 255 }; /* inst.bitwise, beside 1 + the number of a row */
 enum bitwise { BW_NONE, BW_COPY, BW_AND, BW_OR, BW_XOR };
 
 struct bitwise_row {
@@ -43,8 +44,12 @@ static const struct bitwise_row rows[] = {
 
 void undefined_decode(struct inst *in)
 {
+    if (strcmp(in->mnemonic, "v_mad_u64_u32") == 0 || strcmp(in->mnemonic, "v_mad_i64_i32") == 0) {
+        in->bitwise = BITWISE_MAD64;
+        return;
+    }
     const char *end = strrchr(in->mnemonic, '_');
-    if (!end || (strcmp(end, "_b32") != 0 && strcmp(end, "_b64") != 0))
+    if (in->mnemonic[0] != 's' || !end || (strcmp(end, "_b32") != 0 && strcmp(end, "_b64") != 0))
         return;
     size_t n = (size_t)(end - in->mnemonic) - 2;
     for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -107,6 +112,13 @@ bool undefined_allowed(struct wave *w, const struct inst *in, const struct use *
     unsigned s = (u->reg - REG_S + i) & 127;
     if (u->kind == USE_MASK)
         return !((uint32_t)(w->exec >> 32 * (i & 1)) & w->sundef[s]);
+    if (in->bitwise == BITWISE_MAD64) {
+        const struct opnd *o = &in->op[in->src[2]];
+        bool high = o->kind == OPND_S && i == 1 && u->n == 2 && u->reg == REG_S + o->reg;
+        w->undef_bits = high ? w->exec : 0;
+        w->undef_pending |= high;
+        return high;
+    }
     if (in->bitwise)
         return carry(w, in);
     if (in->flags & IF_WRITELANE && u->kind == USE_VALU) {
@@ -117,9 +129,30 @@ bool undefined_allowed(struct wave *w, const struct inst *in, const struct use *
     return false;
 }
 
+/* v_mad_u64_u32 stands for 32-bit multiply-adds too, its addend's high dword being whatever there
+ * is: the result's high dword is then undefined in the same lanes. */
+bool undefined_high(struct wave *w, const struct inst *in, const struct use *u, unsigned i,
+                    uint64_t lanes)
+{
+    if (in->bitwise != BITWISE_MAD64 || i != 1 || u->n != 2 || u->reg >= REG_S)
+        return false;
+    const struct opnd *o = &in->op[in->src[2]];
+    unsigned reg = u->reg + 1;
+    if (o->kind != OPND_V || vnum(o) != u->reg || w->flight[reg] & lanes ||
+        (reg & 255) >= (o->acc ? w->na : w->nv))
+        return false;
+    w->undef_bits = ~w->ok[reg] & lanes;
+    w->undef_pending = true;
+    return true;
+}
+
 void undefined_mark(struct wave *w, const struct inst *in)
 {
     w->undef_pending = false;
+    if (in->bitwise == BITWISE_MAD64) {
+        w->ok[vnum(&in->op[in->dst]) + 1] &= ~w->undef_bits;
+        return;
+    }
     if (in->flags & IF_WRITELANE) {
         w->ok[vnum(&in->op[0])] &= ~(1ull << (read_s32(w, &in->op[2]) & 63));
         return;

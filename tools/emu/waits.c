@@ -178,6 +178,7 @@ void mark_loading(struct wave *w, const struct inst *in, unsigned reg, unsigned 
         return;
     }
     for (unsigned i = 0; i < n; i++) {
+        w->stay[reg + i] &= ~lanes;
         w->ok[reg + i] &= ~lanes;
         w->flight[reg + i] |= lanes;
         w->vdef[reg + i] = in;
@@ -189,7 +190,7 @@ static void land(struct wave *w, const struct flight *f)
     if (f->n && f->reg < REG_S) {
         for (unsigned i = 0; i < f->n; i++) {
             w->flight[f->reg + i] &= ~f->lanes;
-            w->ok[f->reg + i] |= f->lanes;
+            w->ok[f->reg + i] |= f->lanes & ~w->stay[f->reg + i];
         }
     } else if (f->n) {
         for (unsigned i = 0; i < f->n; i++) {

@@ -244,6 +244,7 @@ struct wave {
     /* checks */
     uint64_t ok[512];     /* lanes of each VGPR that are defined and not in flight */
     uint64_t flight[512]; /* lanes in flight; all of a register outside the allotment */
+    uint64_t stay[512];   /* lanes in flight that stay undefined when they land: scratch that nobody wrote */
     uint8_t sstate[128];
     uint32_t sundef[128]; /* bits that nobody wrote, of an undefined scalar register */
     bool undef_pending;   /* the instruction's result is undefined in undef_bits */
