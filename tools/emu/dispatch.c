@@ -208,7 +208,6 @@ void group_start(struct xcd *x, struct group *g, uint64_t index)
     g->epoch0 = ++g->epoch;
     g->nseen = 0;
     g->known = NULL;
-    order_reset(g);
     if (g->seen)
         memset(g->seen, 0, g->cap_seen * sizeof(*g->seen));
     for (unsigned i = 0; i < g->nwaves; i++)
@@ -356,13 +355,16 @@ enum emu_status emu_dispatch(struct emu_device *device, const struct emu_dispatc
     l->done = false;
     l->commits = l->idle = l->skew = 0;
     l->committed_bloom = 0;
-    if (!make_slots(l))
+    l->late = rng_next(&l->rng) % l->ngroups;
+    l->hold = l->checks & EMU_CHECK_RACES && l->ngroups > XCDS;
+    if (!make_slots(l) || !order_begin(l))
         return invalid(dev, result, "out of memory");
     l->groups_left = l->xcd[0].next_group + (uint64_t)l->xcd[0].nslots * XCDS < l->ngroups;
     dev->dispatches++;
     cache_begin(l);
     result->status = launch_run(l);
     cache_end(l);
+    order_end(l);
     for (unsigned i = 0; i < XCDS; i++) {
         struct xcd *x = &l->xcd[i];
         result->insts += x->insts;
@@ -397,7 +399,6 @@ void launch_free(struct launch *l)
             free(g->cells);
             free(g->cell_in);
             free(g->seen);
-            order_free(g);
         }
         free(x->slots);
         free(x->recs);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTLED = 255, POLL_INSTS = 96, CANDIDATES = 64 };
+enum { SETTLED = 255, POLL_INSTS = 256, CANDIDATES = 64 };
 
 /* What an observer (a wave of this workgroup, or SETTLED: all of them) knows of a wave of another
  * one. */
@@ -79,27 +79,31 @@ static struct order_entry *entry(struct order_table *t, uint32_t wave, unsigned 
     return e;
 }
 
-static struct order_table *table_of(struct group *g)
+static struct order_table *table_of(const struct group *g)
 {
-    if (!g->order)
-        g->order = calloc(1, sizeof *g->order);
-    return g->order;
+    struct order_table **at = &g->xcd->launch->orders[g->index];
+    if (!*at)
+        *at = calloc(1, sizeof **at);
+    return *at;
 }
 
-void order_reset(struct group *g)
+bool order_begin(struct launch *l)
 {
-    if (!g->order || !g->order->n)
-        return;
-    memset(g->order->at, 0, g->order->cap * sizeof *g->order->at);
-    g->order->n = 0;
+    l->orders = NULL;
+    if (l->checks & EMU_CHECK_RACES)
+        l->orders = calloc(l->ngroups, sizeof *l->orders);
+    return l->orders || !(l->checks & EMU_CHECK_RACES);
 }
 
-void order_free(struct group *g)
+void order_end(struct launch *l)
 {
-    if (g->order)
-        free(g->order->at);
-    free(g->order);
-    g->order = NULL;
+    for (uint64_t i = 0; l->orders && i < l->ngroups; i++) {
+        if (l->orders[i])
+            free(l->orders[i]->at);
+        free(l->orders[i]);
+    }
+    free(l->orders);
+    l->orders = NULL;
 }
 
 /* ---- learning */
@@ -152,6 +156,12 @@ static void observe(struct wave *w, const struct writer *by)
     learn(t, by->wave, w, by->covered, by->seq);
 }
 
+void order_seen(struct wave *w, const struct writer *by)
+{
+    if (w->xcd->launch->orders)
+        observe(w, by);
+}
+
 /* ---- asking */
 
 static bool tells(const struct order_entry *e, uint32_t seq)
@@ -180,30 +190,51 @@ static bool ends_poll(const struct inst *in)
     if (in->flags & (IF_DS | IF_MFMA) || strcmp(in->mnemonic, "s_barrier") == 0 ||
         strcmp(in->mnemonic, "s_endpgm") == 0)
         return true;
-    /* what is kept in scratch at -O0 is no hand-over */
-    return in->flags & IF_STORE && strncmp(in->mnemonic, "scratch_", 8) != 0;
+    /* what a compiler keeps in scratch at -O0, by flat addresses too, is no hand-over */
+    return in->flags & IF_STORE && strncmp(in->mnemonic, "scratch_", 8) != 0 &&
+           strncmp(in->mnemonic, "flat_", 5) != 0;
 }
 
-static bool find_loop(struct object *obj, const struct inst *load)
+/* Where an instruction may go next; a call or a jump by register leaves what is looked at. */
+static int next_insts(const struct inst *in, uint32_t to[2])
 {
-    uint32_t pc = load->pc;
-    for (int i = 0; i < POLL_INSTS; i++) {
-        const struct inst *in = object_fetch(obj, pc);
+    uint32_t next = in->pc + in->bytes;
+    to[0] = next;
+    if (!(in->flags & IF_BRANCH))
+        return 1;
+    if (in->op[0].kind != OPND_IMM)
+        return 0;
+    uint32_t target = next + (uint32_t)((int32_t)(int16_t)in->op[0].imm * 4);
+    if (strcmp(in->mnemonic, "s_branch") == 0) {
+        to[0] = target;
+        return 1;
+    }
+    to[1] = target;
+    return 2;
+}
+
+/* Can control come back to the load with nothing but looking in between? Or (peel) does it come so
+ * to the same load once more, in a loop of its own: compilers peel the first turn off a polling
+ * loop. */
+static bool find_loop(struct object *obj, const struct inst *load, bool peel)
+{
+    uint32_t seen[POLL_INSTS], todo[POLL_INSTS + 2], to[2];
+    int nseen = 0, n = next_insts(load, todo);
+    while (n && nseen < POLL_INSTS) {
+        uint32_t pc = todo[--n];
+        if (pc == load->pc)
+            return true;
+        bool again = false;
+        for (int i = 0; i < nseen; i++)
+            again |= seen[i] == pc;
+        const struct inst *in = again ? NULL : object_fetch(obj, pc);
         if (!in || ends_poll(in))
-            return false;
-        if (in->flags & IF_BRANCH && in->op[0].kind == OPND_IMM) {
-            uint32_t to = in->pc + in->bytes + (uint32_t)((int32_t)(int16_t)in->op[0].imm * 4);
-            if (to <= load->pc) {
-                for (uint32_t at = to; at < load->pc;) {
-                    const struct inst *body = object_fetch(obj, at);
-                    if (!body || ends_poll(body))
-                        return false;
-                    at += body->bytes;
-                }
-                return true;
-            }
-        }
-        pc += in->bytes;
+            continue;
+        if (peel && strcmp(in->text, load->text) == 0 && find_loop(obj, in, false))
+            return true;
+        seen[nseen++] = pc;
+        for (int k = next_insts(in, to); k > 0 && n < POLL_INSTS;)
+            todo[n++] = to[--k];
     }
     return false;
 }
@@ -215,7 +246,7 @@ static bool is_poll(struct object *obj, const struct inst *in)
     uint8_t *poll = &((struct inst *)(uintptr_t)in)->poll;
     uint8_t known = __atomic_load_n(poll, __ATOMIC_RELAXED);
     if (known == UNKNOWN) {
-        known = find_loop(obj, in) ? YES : NO;
+        known = find_loop(obj, in, true) ? YES : NO;
         __atomic_store_n(poll, known, __ATOMIC_RELAXED);
     }
     return known == YES;
@@ -247,34 +278,20 @@ void order_load(struct wave *w, const struct inst *in, const struct writer *by, 
 
 /* ---- the round's end: knowledge through third workgroups */
 
-static struct group *live_group(struct launch *l, uint32_t index)
-{
-    for (unsigned i = 0; i < XCDS; i++)
-        for (unsigned k = 0; k < l->xcd[i].nslots; k++)
-            if (l->xcd[i].slots[k].live && l->xcd[i].slots[k].index == index)
-                return &l->xcd[i].slots[k];
-    return NULL;
-}
-
-/* Does a workgroup that `g` has heard of, itself or through others, know the store? Gone ones are
- * believed to. */
-static bool heard(struct launch *l, const struct group *g, const struct order_candidate *c,
+/* Does a workgroup that `index` has heard of, itself or through others, know the store? */
+static bool heard(const struct launch *l, uint32_t index, const struct order_candidate *c,
                   uint8_t *visited)
 {
-    for (unsigned i = 0; g->order && i < g->order->cap; i++) {
-        const struct order_entry *e = &g->order->at[i];
-        if (!e->wave)
+    const struct order_table *t = l->orders[index];
+    for (unsigned i = 0; t && i < t->cap; i++) {
+        const struct order_entry *e = &t->at[i];
+        uint32_t third = e->wave ? (e->wave - 1) / l->waves_per_group : c->by_group;
+        if (third == c->by_group || visited[third])
             continue;
-        uint32_t index = (e->wave - 1) / l->waves_per_group;
-        if (index == c->by_group || visited[index])
-            continue;
-        visited[index] = 1;
-        const struct group *third = live_group(l, index);
-        if (!third)
-            return true;
-        for (unsigned o = 0; o < third->nwaves + 1u; o++)
-            if (third->order &&
-                tells(look(third->order, c->by_wave, o < third->nwaves ? o : SETTLED), c->seq))
+        visited[third] = 1;
+        for (unsigned o = 0; l->orders[third] && o <= l->waves_per_group; o++)
+            if (tells(look(l->orders[third], c->by_wave, o < l->waves_per_group ? o : SETTLED),
+                      c->seq))
                 return true;
         if (heard(l, third, c, visited))
             return true;
@@ -289,8 +306,7 @@ void order_round(struct launch *l)
         for (unsigned k = 0; k < x->norders && !x->stop; k++) {
             const struct order_candidate *c = &x->orders[k];
             uint8_t *visited = calloc(l->ngroups, 1);
-            bool fine =
-                !visited || (c->w->group->index == c->group && heard(l, c->w->group, c, visited));
+            bool fine = !visited || heard(l, c->group, c, visited);
             free(visited);
             if (!fine)
                 fault(c->w, c->in, EMU_CHECK_RACES, "unordered-load", c->lane, c->by_in,

@@ -12,6 +12,7 @@
 #define PARK_MAX 64       /* rounds */
 #define IDLE_PROOF 4      /* rounds of nothing but polling before states are compared */
 #define IDLE_MAX 4000
+#define HOLD_IDLE 2       /* rounds without progress that let the late workgroup start */
 
 void group_start(struct xcd *x, struct group *g, uint64_t index);
 
@@ -283,6 +284,8 @@ static void run_group(struct xcd *x, struct group *g)
     struct launch *l = x->launch;
     if (l->round < g->next && !(l->committed_bloom & g->watch))
         return;
+    if (l->hold && g->index == l->late)
+        return;
     for (unsigned i = 0; i < g->nwaves; i++) {
         struct wave *w = &g->waves[i];
         if (w->state != WAVE_ENDED && w->state != WAVE_BARRIER)
@@ -498,6 +501,11 @@ static void end_of_round(struct launch *l)
         return;
     }
     l->idle = progress ? 0 : l->idle + 1;
+    /* One workgroup, the seed's choice, starts only when the others have gone as far as they can without it. */
+    if (l->hold && l->idle >= HOLD_IDLE && !c.pends) {
+        l->hold = false;
+        l->idle = 0;
+    }
     /* Time passes at a standstill, faster and faster, for kernels that give up by the clock. */
     if (l->idle > IDLE_PROOF)
         l->skew += 1ull << (l->idle < 36 ? l->idle : 36);

@@ -365,6 +365,24 @@ static void unlink_pend(struct wave *w, struct pend *p)
     w->npend--;
 }
 
+/* An atomic sees what it changes: its wave learns what the stores there carry. */
+static void atomic_sees(struct launch *l, const struct pend *p)
+{
+    struct alloc *a = NULL;
+    for (uint64_t left = l->orders ? p->lanes : 0; left; left &= left - 1) {
+        uint64_t addr = p->addr[__builtin_ctzll(left)];
+        a = find(l, a, addr);
+        if (!a)
+            return;
+        uint64_t at = addr - (uint64_t)(uintptr_t)a->base;
+        struct mask128 m = mask_range(at % LINE, p->bytes);
+        uint32_t rec = a->gshadow[at / LINE];
+        for (const struct writer *by = rec ? l->writers[rec] : NULL; by; by = by->next)
+            if (mask_meets(by->mask, m) && !by->pending && by->group != p->w->group->index)
+                order_seen(p->w, by);
+    }
+}
+
 static void commit_one(struct launch *l, struct pend *p)
 {
     struct wave *w = p->w;
@@ -385,6 +403,7 @@ static void commit_one(struct launch *l, struct pend *p)
         writers_add(l, p, true, false);
         break;
     case PEND_ATOMIC:
+        atomic_sees(l, p);
         vmem_atomic_commit(l, p);
         writers_add(l, p, true, false);
         break;

@@ -313,7 +313,6 @@ struct group {
     bool proven;
     uint32_t size[3];  /* work-items a dimension: less than the packet's at the grid's edge */
     struct seen *seen; /* stores of others that this workgroup has observed */
-    struct order_table *order; /* what it knows of other workgroups' stores (order.c) */
     const uint32_t *known;     /* of its own waves' stores, at the last barrier */
     unsigned nseen, cap_seen;
     uint32_t *rows_pool; /* register files of all its waves */
@@ -395,6 +394,9 @@ struct launch {
     uint64_t idle;    /* rounds without progress */
     uint64_t committed_bloom;
     uint64_t skew; /* of the clock: time that passed at standstills */
+    struct order_table **orders; /* by workgroup: what it knows of others' stores (order.c) */
+    uint64_t late;               /* the workgroup that starts when the others can go no further */
+    bool hold;                   /* it has not started yet */
     unsigned slots_per_cu;
 };
 
@@ -506,10 +508,11 @@ void writers_commit(struct launch *l, const struct pend *p);
 /* What a load of these bytes says about order between workgroups; false after a fault. */
 /* order.c: what a load that sees a store must know of it. */
 void order_load(struct wave *w, const struct inst *in, const struct writer *by, int lane);
+void order_seen(struct wave *w, const struct writer *by); /* by an atomic, when it is done */
 void order_barrier(struct group *g); /* a barrier is passed */
 void order_round(struct launch *l);  /* the round's end, one thread */
-void order_reset(struct group *g);
-void order_free(struct group *g);
+bool order_begin(struct launch *l);  /* a dispatch; false without memory */
+void order_end(struct launch *l);
 bool writers_check(struct wave *w, const struct inst *in, struct alloc *a, uint64_t line,
                    struct mask128 want, int lane);
 /* Whether a plain load may read them: an invalidate of its CU came after the last store of another
