@@ -38,9 +38,9 @@ TILE(i8_16x64, char, char16v, int4v, int4v, 16, 64, 16, int, __builtin_amdgcn_mf
 TILE(i8_32x32, char, char16v, int4v, int16v, 32, 32, 16, int, __builtin_amdgcn_mfma_i32_32x32x32_i8(x, y, z, 0, 0, 0))
 
 /* Scaled: a and b hold a byte an element, whatever the format; sa and sb an E8M0 scale for each row (column) and
- * block of 32 k. fp8 keeps two runs of 16 bytes a lane, fp4 one run of 32 nibbles. */
+ * block of 32 k. (volatile: else wide loads of bytes are misaligned, which the emulator reports.) fp8 keeps two runs of 16 bytes a lane, fp4 one run of 32 nibbles. */
 #define SCALED(name, acc, M, K, fp4, call)                                                         \
-    KERNEL(64) name(__global const uchar *a, __global const uchar *b, __global const uchar *sa,    \
+    KERNEL(64) name(__global const volatile uchar *a, __global const volatile uchar *b, __global const uchar *sa, \
                     __global const uchar *sb, __global float *d)                                   \
     {                                                                                              \
         int8v x = 0, y = 0;                                                                        \
