@@ -330,7 +330,7 @@ static void narrow(void **state)
         {"narrow", RIG_BOTH, bytes        },
         {"narrow", RIG_BOTH, shorts       },
         {"narrow", RIG_BOTH, shorts_in_lds},
-        {"narrow", RIG_BOTH, quads      },
+        {"narrow", RIG_BOTH, quads        },
     };
     RUN(cases);
 }

@@ -20,6 +20,7 @@ struct wave_events {
     size_t n, cap;
     int last; /* the line executed last, -1: none */
     uint64_t last_exec;
+    uint64_t stores; /* a hash of its stores and barriers in order, with their lanes */
 };
 
 struct evidence {
@@ -47,6 +48,11 @@ static int counter_of(const char *text)
     if (starts(text, "global_"))
         return 0;
     return starts(text, "ds_") || starts(text, "s_load") ? 1 : -1;
+}
+
+static bool stores(const char *text)
+{
+    return starts(text, "global_store") || starts(text, "ds_write") || is_op(text, "s_barrier");
 }
 
 static bool of_interest(const char *text)
@@ -97,6 +103,10 @@ static void take_line(struct evidence *e, const char *text)
     w->last = line;
     w->last_exec = exec;
     e->passes[line]++;
+    if (stores(e->l->lines[line].text) && (exec || is_op(e->l->lines[line].text, "s_barrier")))
+        w->stores =
+            (w->stores ^ (uint64_t)line ^ exec * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu +
+            (exec >> 32) + 1;
     if (of_interest(e->l->lines[line].text))
         push(e, w, line, exec != 0);
 }
@@ -242,11 +252,12 @@ struct progress {
     int issued, done[2];
 };
 
-/* An operation that another wave could see, by its effect or by what it may read too late. */
+/* An operation that another wave could see, by its effect or by what it may read too late. Plain
+ * loads and stores are none: inputs are written by nobody, and a load by anyone else of what a
+ * plain store left is a finding in itself. */
 static bool seen_by_others(const char *text)
 {
-    bool plain_load = starts(text, "global_load") && !strstr(text, " sc1");
-    return !plain_load && !starts(text, "s_load");
+    return starts(text, "ds_") || (starts(text, "global_") && strstr(text, " sc1"));
 }
 
 /* Which of the wave's operations lie between the mutant's and the kernel's. */
@@ -350,4 +361,84 @@ const char *evidence_exec(const struct evidence *e, const struct mutant *m)
 const char *evidence_poll(const struct evidence *e, const struct mutant *m)
 {
     return e->taken[m->line] ? NULL : "no wave of any run takes the branch: the loop has one round";
+}
+
+bool evidence_same_stores(const struct evidence *e, const struct evidence *other)
+{
+    for (size_t i = 0; i < sizeof e->waves / sizeof e->waves[0]; i++)
+        if (e->waves[i].stores != other->waves[i].stores)
+            return false;
+    return true;
+}
+
+/* ---- barriers */
+
+/* Which waves of a workgroup do what between two barriers, a bit a wave. */
+struct phase {
+    unsigned lds_reads, lds_writes, publishes;
+};
+
+/* The events of a wave from *at to its next barrier, whose line is returned; -1: the program ended.
+ */
+static int phase_of(const struct evidence *e, const struct wave_events *w, size_t *at, unsigned bit,
+                    struct phase *p)
+{
+    while (*at < w->n) {
+        struct event event = w->at[(*at)++];
+        const char *text = e->l->lines[event.line].text;
+        if (is_op(text, "s_barrier"))
+            return event.line;
+        if (!event.lanes)
+            continue;
+        if (starts(text, "ds_read"))
+            p->lds_reads |= bit;
+        else if (starts(text, "ds_"))
+            p->lds_writes |= bit;
+        else if (starts(text, "global_store") && strstr(text, " sc1"))
+            p->publishes |= bit;
+    }
+    return -1;
+}
+
+/* Whether some wave of a and another one of b are in both. */
+static bool two_waves(unsigned a, unsigned b)
+{
+    return a && b && (a != b || (a & (a - 1)));
+}
+
+static bool ordered(const struct phase *before, const struct phase *after)
+{
+    return two_waves(before->publishes, after->publishes) ||
+           two_waves(before->lds_writes, after->lds_writes | after->lds_reads) ||
+           two_waves(before->lds_reads, after->lds_writes);
+}
+
+/* The barrier at a line orders nothing in a workgroup. */
+static bool idle_in_group(const struct evidence *e, const struct wave_events *waves, int line)
+{
+    size_t at[WAVES] = {0};
+    struct phase before = {0};
+    bool here = false, more = true;
+    while (more) {
+        struct phase after = {0};
+        bool was_here = here;
+        here = more = false;
+        for (int w = 0; w < WAVES; w++) {
+            int ended = phase_of(e, &waves[w], &at[w], 1u << w, &after);
+            here = here || ended == line;
+            more = more || ended >= 0;
+        }
+        if (was_here && ordered(&before, &after))
+            return false;
+        before = after;
+    }
+    return true;
+}
+
+const char *evidence_barrier(const struct evidence *e, const struct mutant *m)
+{
+    for (size_t i = 0; i < sizeof e->waves / sizeof e->waves[0]; i += WAVES)
+        if (!idle_in_group(e, &e->waves[i], m->line))
+            return NULL;
+    return "in every workgroup of every run, what it would order is done by one wave";
 }

@@ -20,6 +20,9 @@ void evidence_free(struct evidence *e);
 const char *evidence_wait(const struct evidence *e, const struct mutant *m);
 const char *evidence_exec(const struct evidence *e, const struct mutant *m);
 const char *evidence_poll(const struct evidence *e, const struct mutant *m);
+const char *evidence_barrier(const struct evidence *e, const struct mutant *m);
+/* Every wave stores the same lanes in the same order, and meets the same barriers, in both. */
+bool evidence_same_stores(const struct evidence *e, const struct evidence *other);
 /* Executions of a line, of all waves of all cases. */
 uint64_t evidence_passes(const struct evidence *e, int line);
 

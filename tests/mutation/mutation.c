@@ -74,6 +74,22 @@ static const char *shown_store(struct work *w, const struct mutant *m)
     return "nobody in the launch loads it: without the store nothing else changes";
 }
 
+/* Lanes that stay off matter to what they store. Traces the mutant, on a device of its own. */
+static const char *shown_lanes(struct work *w, const char *text)
+{
+    char err[ERR_SIZE];
+    struct listing listing;
+    if (listing_read(text, &listing))
+        return NULL;
+    struct evidence *e = evidence_of(&w->runs, &listing, err, sizeof err);
+    bool same = e && evidence_same_stores(w->evidence, e);
+    evidence_free(e);
+    listing_free(&listing);
+    if (runs_device(&w->runs, err, sizeof err))
+        return NULL;
+    return same ? "the lanes that stay off store nothing, in any wave of any run" : NULL;
+}
+
 static const char *or(const char *reason, const char *other)
 {
     return reason ? reason : other;
@@ -83,6 +99,7 @@ static const char *or(const char *reason, const char *other)
 static const char *shown(struct work *w, const struct mutant *m, const char *text,
                          struct outcome *out)
 {
+    const char *reason;
     char err[ERR_SIZE];
     out->lint = runs_lint(&w->runs, text, err, sizeof err);
     switch (m->kind) {
@@ -95,9 +112,10 @@ static const char *shown(struct work *w, const struct mutant *m, const char *tex
     case MUTANT_NOP_SHORTER:
         return out->lint == 0 ? "every path has the wait states without it" : NULL;
     case MUTANT_BARRIER:
-        return shown_barrier(&w->listing, m);
+        return or(shown_barrier(&w->listing, m), evidence_barrier(w->evidence, m));
     case MUTANT_EXEC:
-        return or(shown_exec(&w->listing, m), evidence_exec(w->evidence, m));
+        reason = or(shown_exec(&w->listing, m), evidence_exec(w->evidence, m));
+        return reason ? reason : shown_lanes(w, text);
     case MUTANT_POLL:
         return evidence_poll(w->evidence, m);
     case MUTANT_SCOPE_STORE:

@@ -5,7 +5,9 @@
 #include "runtime/kernel.h"
 #include "tools/cogen/cli.h"
 #include "tools/emu/emu.h"
+#include "tools/emu/implemented.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -449,16 +451,90 @@ static int emu_run(int argc, char **argv)
     return bad ? cli_fail(argv[0], EXIT_FAILED, "%s", err) : EXIT_GOOD;
 }
 
+/* ---- coverage: what is implemented, and which of it a test has run */
+
+/* Names in the file, one a line, appended to a text in which each stands between line ends. */
+static int read_tested(const char *dir, char **text, size_t *size, char *err, size_t err_size)
+{
+    DIR *d = opendir(dir);
+    if (!d) {
+        snprintf(err, err_size, "%s: %s", dir, strerror(errno));
+        return -1;
+    }
+    FILE *out = open_memstream(text, size);
+    int status = out ? 0 : -1;
+    for (struct dirent *e; out && (e = readdir(d));) {
+        char path[4096];
+        struct cogen_rt_error rt;
+        void *bytes = NULL;
+        size_t n;
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        if (rt_read_file(path, &bytes, &n, &rt) != COGEN_RT_OK) {
+            snprintf(err, err_size, "%s", rt.text);
+            status = -1;
+            break;
+        }
+        fprintf(out, "\n%.*s\n", (int)n, (const char *)bytes);
+        free(bytes);
+    }
+    if (out && fclose(out) != 0)
+        status = -1;
+    closedir(d);
+    return status;
+}
+
+static bool is_tested(const char *text, const char *name)
+{
+    char line[96];
+    snprintf(line, sizeof line, "\n%s\n", name);
+    return strstr(text, line) != NULL;
+}
+
+static int emu_coverage(const char *program, const char *dir)
+{
+    char err[ERR_SIZE] = "", name[64];
+    char *text = NULL;
+    size_t size = 0, untested = 0, total = 0;
+    if (dir && read_tested(dir, &text, &size, err, sizeof err) != 0) {
+        free(text);
+        return cli_fail(program, EXIT_BAD_INPUT, "%s", err[0] ? err : "out of memory");
+    }
+    for (int f = 0; f < EMU_FAMILIES; f++)
+        for (size_t i = 0; emu_implemented((enum emu_family)f, i, name, sizeof name); i++) {
+            bool tested = text && is_tested(text, name);
+            total++;
+            untested += !tested;
+            printf("%s %s%s\n", emu_family_name((enum emu_family)f), name,
+                   !dir     ? ""
+                   : tested ? " tested"
+                            : " UNTESTED");
+        }
+    if (dir)
+        printf("%zu instructions, %zu of them untested\n", total, untested);
+    else
+        printf("%zu instructions\n", total);
+    free(text);
+    return dir && untested ? EXIT_FAILED : EXIT_GOOD;
+}
+
 int cmd_emu(int argc, char **argv)
 {
     static const char usage[] = "Usage: cogen emu run FILE.co --grid X --block X [OPTION...]\n"
-                                "`cogen emu run --help` tells the options.\n";
+                                "       cogen emu --coverage [DIR]\n"
+                                "`cogen emu run --help` tells the options. --coverage lists the "
+                                "instructions that are executed, and with the folder of lists that "
+                                "the tests leave (isa-tested in a build) which of them are tested; "
+                                "its exit status is 1 when some are not.\n";
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "run") == 0) {
         char name[] = "cogen emu run";
         argv[1] = name;
         return emu_run(argc - 1, argv + 1);
     }
+    if (strcmp(what, "--coverage") == 0 && argc <= 3)
+        return emu_coverage("cogen emu", argc > 2 ? argv[2] : NULL);
     bool help = strcmp(what, "--help") == 0;
     fputs(usage, help ? stdout : stderr);
     return help ? EXIT_GOOD : EXIT_BAD_INPUT;

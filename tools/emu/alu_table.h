@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions, sorted by mnemonic: X(mnemonic, dwords of the result, dwords of the sources, flags). The function of
- * v_name is emu_v_name. Included where X and SRC are defined.
+ * The instructions, sorted by mnemonic: X(mnemonic, dwords of the result, dwords of the sources,
+ * flags). The function of v_name is emu_v_name. Included where X and SRC are defined.
  */
 /* clang-format off */
 X(v_accvgpr_mov_b32, 1, SRC(1), 0)

@@ -471,3 +471,8 @@ void decode_ds(struct inst *in)
         return;
     }
 }
+
+const char *ds_name(size_t i)
+{
+    return i < sizeof(table) / sizeof(table[0]) ? table[i].name : NULL;
+}

@@ -850,17 +850,16 @@ static const struct salu_row rows[] = {
     R(s_trap, 0),
     R(s_waitcnt, 0),
     R(s_sendmsg, 0),
-    {"s_sendmsghalt",   s_sendmsg, 0},
-    {"s_setprio",       s_nop,     0},
-    {"s_sethalt",       s_trap,    0},
-    {"s_setkill",       s_trap,    0},
-    {"s_incperflevel",  s_nop,     0},
-    {"s_decperflevel",  s_nop,     0},
-    {"s_icache_inv",    s_nop,     0},
-    {"s_wakeup",        s_nop,     0},
-    {"s_endpgm_saved",  s_endpgm,  0},
-    {"s_ttracedata",    s_nop,     0},
-    {"s_inst_prefetch", s_nop,     0},
+    {"s_sendmsghalt",  s_sendmsg, 0},
+    {"s_setprio",      s_nop,     0},
+    {"s_sethalt",      s_trap,    0},
+    {"s_setkill",      s_trap,    0},
+    {"s_incperflevel", s_nop,     0},
+    {"s_decperflevel", s_nop,     0},
+    {"s_icache_inv",   s_nop,     0},
+    {"s_wakeup",       s_nop,     0},
+    {"s_endpgm_saved", s_endpgm,  0},
+    {"s_ttracedata",   s_nop,     0},
     R(s_getreg_b32, D),
     R(s_set_gpr_idx_on, L_M0),
     R(s_set_gpr_idx_off, 0),
@@ -917,4 +916,9 @@ void decode_salu(struct inst *in)
             in->flags |= IF_M0;
         return;
     }
+}
+
+const char *salu_name(size_t i)
+{
+    return i < sizeof(rows) / sizeof(rows[0]) ? rows[i].name : NULL;
 }

@@ -108,15 +108,25 @@ static void exec_dcache(struct wave *w, const struct inst *in)
     counter_issue(w, &w->lgkm, f);
 }
 
+static const char *const others[] = {"s_memtime", "s_memrealtime", "s_dcache_inv", "s_dcache_wb"};
+
+const char *smem_name(size_t i)
+{
+    size_t n = sizeof(loads) / sizeof(loads[0]);
+    if (i < n)
+        return loads[i].name;
+    return i - n < sizeof(others) / sizeof(others[0]) ? others[i - n] : NULL;
+}
+
 void decode_smem(struct inst *in)
 {
-    if (strcmp(in->mnemonic, "s_memtime") == 0 || strcmp(in->mnemonic, "s_memrealtime") == 0) {
+    if (strcmp(in->mnemonic, others[0]) == 0 || strcmp(in->mnemonic, others[1]) == 0) {
         in->exec = exec_memtime;
         in->flags |= IF_SMEM;
         inst_writes(in, 0, USE_SALU, LANES_OWN);
         return;
     }
-    if (strncmp(in->mnemonic, "s_dcache_", 9) == 0) {
+    if (strcmp(in->mnemonic, others[2]) == 0 || strcmp(in->mnemonic, others[3]) == 0) {
         in->exec = exec_dcache;
         in->flags |= IF_SMEM;
         return;

@@ -352,6 +352,11 @@ static const struct move_row moves[] = {
     {"v_accvgpr_mov_b32",   exec_accvgpr,       USE_VALU, USE_VALU,     LANES_OWN, LANES_OWN, 0           },
 };
 
+const char *valu_move_name(size_t i)
+{
+    return i < sizeof(moves) / sizeof(moves[0]) ? moves[i].name : NULL;
+}
+
 static bool decode_move(struct inst *in)
 {
     for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {

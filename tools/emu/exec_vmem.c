@@ -5,6 +5,7 @@
  */
 #include "wave.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum space { SPACE_GLOBAL, SPACE_FLAT, SPACE_BUFFER, SPACE_SCRATCH };
@@ -875,4 +876,28 @@ void decode_vmem(struct inst *in)
             in->exec = r->kind == VM_STORE ? exec_store : exec_atomic;
         return;
     }
+}
+
+/* Each row once for each address space that has it. */
+bool vmem_name(size_t i, char *name, size_t size)
+{
+    static const char *const spaces[] = {"global", "flat", "buffer", "scratch"};
+    static const char *const others[] = {"buffer_inv", "buffer_wbl2"};
+    for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++) {
+        const struct vmem_row *r = &table[k];
+        for (unsigned s = 0; s < 4; s++) {
+            bool to_lds_there = s == 0 || (s == 3 && r->bytes <= 4);
+            if ((r->lds && !to_lds_there) || (s == 3 && r->kind == VM_ATOMIC))
+                continue;
+            if (i-- == 0) {
+                snprintf(name, size, "%s_%s", spaces[s], r->name);
+                return true;
+            }
+        }
+    }
+    if (i < sizeof(others) / sizeof(others[0])) {
+        snprintf(name, size, "%s", others[i]);
+        return true;
+    }
+    return false;
 }

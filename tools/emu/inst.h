@@ -203,6 +203,13 @@ void decode_ds(struct inst *in);
  * belongs to `in`. The instruction itself when nothing of it moves, or without memory. */
 const struct inst *inst_indexed(const struct inst *in, uint32_t m0);
 
+/* The families' tables, for lists of what is implemented: the i-th mnemonic, NULL past the last. */
+const char *salu_name(size_t i);
+const char *smem_name(size_t i);
+const char *valu_move_name(size_t i);
+const char *ds_name(size_t i);
+bool vmem_name(size_t i, char *name, size_t size);
+
 /* Text of an instruction into operands and modifiers; false when an operand is not understood. */
 bool inst_parse(struct inst *in, const char *text);
 /* Bits of operand `o` as a source of `dwords` dwords; type is the last type of the mnemonic. */

@@ -12,7 +12,7 @@
 #define PARK_MAX 64       /* rounds */
 #define IDLE_PROOF 4      /* rounds of nothing but polling before states are compared */
 #define IDLE_MAX 4000
-#define HOLD_IDLE 2       /* rounds without progress that let the late workgroup start */
+#define HOLD_IDLE 2 /* rounds without progress that let the late workgroup start */
 
 void group_start(struct xcd *x, struct group *g, uint64_t index);
 
@@ -501,7 +501,8 @@ static void end_of_round(struct launch *l)
         return;
     }
     l->idle = progress ? 0 : l->idle + 1;
-    /* One workgroup, the seed's choice, starts only when the others have gone as far as they can without it. */
+    /* One workgroup, the seed's choice, starts only when the others have gone as far as they can
+     * without it. */
     if (l->hold && l->idle >= HOLD_IDLE && !c.pends) {
         l->hold = false;
         l->idle = 0;

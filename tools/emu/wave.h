@@ -99,8 +99,8 @@ struct writer { /* bytes of a line last stored by one instruction of one wave */
     uint32_t wave; /* global number */
     uint32_t group;
     const struct inst *in;
-    uint32_t seq, epoch; /* of the store in its wave; barriers of the workgroup before it */
-    uint64_t round;      /* in which it became visible */
+    uint32_t seq, epoch;   /* of the store in its wave; barriers of the workgroup before it */
+    uint64_t round;        /* in which it became visible */
     const uint32_t *known; /* order.c: of each wave of its workgroup at the last barrier, or NULL */
     uint32_t covered;      /* of its own wave, when it was issued */
     uint8_t id, nwaves;
@@ -244,7 +244,8 @@ struct wave {
     /* checks */
     uint64_t ok[512];     /* lanes of each VGPR that are defined and not in flight */
     uint64_t flight[512]; /* lanes in flight; all of a register outside the allotment */
-    uint64_t stay[512];   /* lanes in flight that stay undefined when they land: scratch that nobody wrote */
+    uint64_t stay[512];   /* lanes in flight that stay undefined when they land: scratch that nobody
+                             wrote */
     uint8_t sstate[128];
     uint32_t sundef[128]; /* bits that nobody wrote, of an undefined scalar register */
     bool undef_pending;   /* the instruction's result is undefined in undef_bits */
@@ -265,7 +266,7 @@ struct wave {
     const struct inst *vdef[512]; /* what is in flight to a VGPR */
     struct pend *pend_head, *pend_tail;
     unsigned npend;
-    bool listed; /* in its XCD's list of waves with pending stores */
+    bool listed;                  /* in its XCD's list of waves with pending stores */
     uint32_t store_seq, released; /* stores so far; of these, covered by a wait */
 
     /* polling */
@@ -311,9 +312,9 @@ struct group {
      * changes. */
     uint64_t next, watch, insts;
     bool proven;
-    uint32_t size[3];  /* work-items a dimension: less than the packet's at the grid's edge */
-    struct seen *seen; /* stores of others that this workgroup has observed */
-    const uint32_t *known;     /* of its own waves' stores, at the last barrier */
+    uint32_t size[3];      /* work-items a dimension: less than the packet's at the grid's edge */
+    struct seen *seen;     /* stores of others that this workgroup has observed */
+    const uint32_t *known; /* of its own waves' stores, at the last barrier */
     unsigned nseen, cap_seen;
     uint32_t *rows_pool; /* register files of all its waves */
     size_t rows_cap;
@@ -393,7 +394,7 @@ struct launch {
     uint64_t commits; /* stores that changed memory, ever */
     uint64_t idle;    /* rounds without progress */
     uint64_t committed_bloom;
-    uint64_t skew; /* of the clock: time that passed at standstills */
+    uint64_t skew;               /* of the clock: time that passed at standstills */
     struct order_table **orders; /* by workgroup: what it knows of others' stores (order.c) */
     uint64_t late;               /* the workgroup that starts when the others can go no further */
     bool hold;                   /* it has not started yet */
@@ -469,8 +470,8 @@ void launch_fault(struct launch *l, enum emu_check kind, enum emu_status status,
 void counters_drop(struct wave *w);
 void counter_issue(struct wave *w, struct counter *c, struct flight f);
 bool wait_counters(struct wave *w, unsigned vm, unsigned lgkm); /* false: blocked until a commit */
-/* Undefined bits of scalar registers: which instructions let them pass, the i-th dword of a use, and
- * what is marked once such an instruction has been executed. */
+/* Undefined bits of scalar registers: which instructions let them pass, the i-th dword of a use,
+ * and what is marked once such an instruction has been executed. */
 void undefined_decode(struct inst *in);
 bool undefined_allowed(struct wave *w, const struct inst *in, const struct use *u, unsigned i);
 bool undefined_high(struct wave *w, const struct inst *in, const struct use *u, unsigned i,
@@ -509,9 +510,9 @@ void writers_commit(struct launch *l, const struct pend *p);
 /* order.c: what a load that sees a store must know of it. */
 void order_load(struct wave *w, const struct inst *in, const struct writer *by, int lane);
 void order_seen(struct wave *w, const struct writer *by); /* by an atomic, when it is done */
-void order_barrier(struct group *g); /* a barrier is passed */
-void order_round(struct launch *l);  /* the round's end, one thread */
-bool order_begin(struct launch *l);  /* a dispatch; false without memory */
+void order_barrier(struct group *g);                      /* a barrier is passed */
+void order_round(struct launch *l);                       /* the round's end, one thread */
+bool order_begin(struct launch *l);                       /* a dispatch; false without memory */
 void order_end(struct launch *l);
 bool writers_check(struct wave *w, const struct inst *in, struct alloc *a, uint64_t line,
                    struct mask128 want, int lane);
