@@ -84,11 +84,13 @@ static QuoRem block_of(Front *f, Blocks blocks, int round)
 static Val lane_byte(Front *f, Val block, int bytes)
 {
     Builder *b = f->b;
-    Val byte =
-        mul_add(b, b->lane, LANE_VALUES * bytes, s_mul_add(b, block, WAVE_VALUES * bytes, imm(0)));
-    if (f->p->k_half % WAVE_VALUES)
-        byte = min_const(b, byte, (f->p->k_half - LANE_VALUES) * bytes);
-    return byte;
+    Val first = s_mul_add(b, block, WAVE_VALUES * bytes, imm(0));
+    if (f->p->k_half % WAVE_VALUES == 0)
+        return mul_add(b, b->lane, LANE_VALUES * bytes, first);
+    /* past the row's end the last group again, whole: its four lanes find its amax as ever */
+    Val fourth = emit(b, v_lshrrev_b32, imm(2), b->lane);
+    Val group = min_const(b, mul_add(b, fourth, 32 * bytes, first), (f->p->k_half - 32) * bytes);
+    return mul_add(b, emit(b, v_and_b32, imm(3), b->lane), LANE_VALUES * bytes, group);
 }
 
 void xq_local_loads(Front *f, Val has)
