@@ -59,8 +59,10 @@ static bool group_memory(struct launch *l, struct group *g)
     /* Undefined values that nobody checks are at least the same ones each time. */
     if (!(l->checks & EMU_CHECK_UNDEFINED)) {
         memset(g->rows_pool, 0, regs);
-        memset(g->scratch_pool, 0, scratch);
-        memset(g->lds, 0, g->lds_bytes);
+        if (scratch)
+            memset(g->scratch_pool, 0, scratch);
+        if (g->lds_bytes)
+            memset(g->lds, 0, g->lds_bytes);
     } else {
         for (size_t i = 0; i < scratch / 4; i++)
             ((uint32_t *)g->scratch_pool)[i] = POISON;
