@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "alu_test.h"
+#include "tested.h"
 
 const struct emu_alu_op *alu_row(struct alu_coverage *coverage, const char *mnemonic)
 {
@@ -135,5 +136,14 @@ int main(void)
         TEST(alu_test_mfma_layout), TEST(alu_test_mfma_sparse), TEST(alu_test_mfma_scale),
         TEST(alu_test_mfma_model),  TEST(every_row_has_a_case),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    FILE *list = failed ? NULL : tested_open("test_alu");
+    unsigned count;
+    const struct emu_alu_op *ops = emu_alu_ops(&count);
+    for (unsigned i = 0; list && i < count; i++)
+        if (coverage.seen[i])
+            fprintf(list, "%s\n", ops[i].mnemonic);
+    if (list)
+        fclose(list);
+    return failed;
 }

@@ -865,7 +865,7 @@ void decode_vmem(struct inst *in)
         if (strncmp(in->mnemonic, spaces[i].prefix, n) != 0)
             continue;
         const struct vmem_row *r = find_row(in->mnemonic + n);
-        if (!r || !assign(in, r, spaces[i].space))
+        if (!r || (r->lds && spaces[i].space != SPACE_GLOBAL) || !assign(in, r, spaces[i].space))
             return;
         in->row = r;
         in->flags |= IF_VMEM | (spaces[i].space == SPACE_FLAT ? IF_FLAT : 0);
@@ -886,8 +886,7 @@ bool vmem_name(size_t i, char *name, size_t size)
     for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++) {
         const struct vmem_row *r = &table[k];
         for (unsigned s = 0; s < 4; s++) {
-            bool to_lds_there = s == 0 || (s == 3 && r->bytes <= 4);
-            if ((r->lds && !to_lds_there) || (s == 3 && r->kind == VM_ATOMIC))
+            if ((r->lds && s != 0) || (s == 3 && r->kind == VM_ATOMIC))
                 continue;
             if (i-- == 0) {
                 snprintf(name, size, "%s_%s", spaces[s], r->name);
