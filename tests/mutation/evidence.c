@@ -37,10 +37,11 @@ struct evidence {
 
 /* ---- taking it */
 
+/* Others learn here that something is over: at a barrier, and from a (value, tag) pair. */
 static bool hands_over(const char *text)
 {
-    return is_op(text, "s_barrier") || (starts(text, "global_store") && strstr(text, " sc1")) ||
-           starts(text, "buffer_");
+    return is_op(text, "s_barrier") ||
+           (starts(text, "global_store_dwordx2") && strstr(text, " sc1"));
 }
 
 static int counter_of(const char *text)
@@ -103,10 +104,11 @@ static void take_line(struct evidence *e, const char *text)
     w->last = line;
     w->last_exec = exec;
     e->passes[line]++;
-    if (stores(e->l->lines[line].text) && (exec || is_op(e->l->lines[line].text, "s_barrier")))
+    uint64_t with = is_op(e->l->lines[line].text, "s_barrier") ? 1 : exec;
+    if (stores(e->l->lines[line].text) && with)
         w->stores =
-            (w->stores ^ (uint64_t)line ^ exec * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu +
-            (exec >> 32) + 1;
+            (w->stores ^ (uint64_t)line ^ with * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu +
+            (with >> 32) + 1;
     if (of_interest(e->l->lines[line].text))
         push(e, w, line, exec != 0);
 }
@@ -252,12 +254,12 @@ struct progress {
     int issued, done[2];
 };
 
-/* An operation that another wave could see, by its effect or by what it may read too late. Plain
- * loads and stores are none: inputs are written by nobody, and a load by anyone else of what a
- * plain store left is a finding in itself. */
+/* An operation that another wave could see by its effect. Loads are none: a register in flight is
+ * the wave's own. Nor are plain stores: a load by another workgroup of what one left is a finding.
+ */
 static bool seen_by_others(const char *text)
 {
-    return starts(text, "ds_") || (starts(text, "global_") && strstr(text, " sc1"));
+    return starts(text, "ds_") || (starts(text, "global_store") && strstr(text, " sc1"));
 }
 
 /* Which of the wave's operations lie between the mutant's and the kernel's. */
