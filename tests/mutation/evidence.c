@@ -267,8 +267,20 @@ struct between {
     bool any, lanes, visible;
 };
 
+static void cross(struct crossing *c, int line)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->line[i] == line)
+            return;
+    if (c->n == MAX_CROSSING)
+        c->more = true;
+    else
+        c->line[c->n++] = line;
+}
+
+/* What is visible of it is added to *crossing, unless that is NULL. */
 static struct between between(const struct evidence *e, const struct wave_events *w, size_t upto,
-                              int counter, const struct progress *p)
+                              int counter, const struct progress *p, struct crossing *crossing)
 {
     struct between b = {0};
     int number = p->issued + 1;
@@ -281,7 +293,11 @@ static struct between between(const struct evidence *e, const struct wave_events
             continue;
         b.any = true;
         b.lanes = b.lanes || w->at[i].lanes;
-        b.visible = b.visible || (w->at[i].lanes && seen_by_others(text));
+        if (!w->at[i].lanes || !seen_by_others(text))
+            continue;
+        b.visible = true;
+        if (crossing)
+            cross(crossing, w->at[i].line);
     }
     return b;
 }
@@ -296,14 +312,15 @@ enum wait_effect { NEVER_WAITS, NO_LANES, COVERED, NOT_SHOWN };
 
 /* Follows one wave with a counter's wait changed to `count`. */
 static enum wait_effect follow(const struct evidence *e, const struct wave_events *w, int counter,
-                               int line, int count)
+                               int line, int count, struct crossing *crossing)
 {
     struct progress p = {0};
     enum wait_effect effect = NEVER_WAITS;
     for (size_t i = 0; i < w->n; i++) {
         const char *text = e->l->lines[w->at[i].line].text;
-        if (hands_over(text) && p.done[1] < p.done[0] && between(e, w, i, counter, &p).visible)
-            return NOT_SHOWN;
+        if (hands_over(text) && p.done[1] < p.done[0] &&
+            between(e, w, i, counter, &p, crossing).visible)
+            effect = NOT_SHOWN;
         if (counter_of(text) == counter) {
             p.issued++;
             /* A full counter holds the next operation back. */
@@ -319,7 +336,7 @@ static enum wait_effect follow(const struct evidence *e, const struct wave_event
         advance(&p, 0, counts[counter]);
         advance(&p, 1, w->at[i].line == line ? count : counts[counter]);
         struct between b =
-            p.done[1] < p.done[0] ? between(e, w, i, counter, &p) : (struct between){0};
+            p.done[1] < p.done[0] ? between(e, w, i, counter, &p, NULL) : (struct between){0};
         enum wait_effect now = b.lanes ? COVERED : b.any ? NO_LANES : NEVER_WAITS;
         if (now > effect)
             effect = now;
@@ -327,7 +344,7 @@ static enum wait_effect follow(const struct evidence *e, const struct wave_event
     return effect;
 }
 
-const char *evidence_wait(const struct evidence *e, const struct mutant *m)
+const char *evidence_wait(const struct evidence *e, const struct mutant *m, struct crossing *out)
 {
     static const char *const reasons[] = {
         [NEVER_WAITS] = "no wave of any run has more in flight there",
@@ -337,6 +354,7 @@ const char *evidence_wait(const struct evidence *e, const struct mutant *m)
     };
     int was[COUNTERS], is[COUNTERS];
     enum wait_effect worst = NEVER_WAITS;
+    *out = (struct crossing){0};
     wait_counts(e->l->lines[m->line].text, was);
     wait_counts(m->replacement, is);
     for (int c = 0; c < COUNTERS; c++) {
@@ -344,7 +362,7 @@ const char *evidence_wait(const struct evidence *e, const struct mutant *m)
             continue;
         for (size_t i = 0; i < sizeof e->waves / sizeof e->waves[0]; i++) {
             enum wait_effect now =
-                follow(e, &e->waves[i], c, m->line, is[c] < 0 ? NO_LIMIT : is[c]);
+                follow(e, &e->waves[i], c, m->line, is[c] < 0 ? NO_LIMIT : is[c], out);
             if (now > worst)
                 worst = now;
         }

@@ -16,8 +16,17 @@ struct evidence;
 struct evidence *evidence_of(struct runs *r, const struct listing *l, char *err, size_t err_size);
 void evidence_free(struct evidence *e);
 
-/* Each gives the reason why no wave of the runs could tell the mutant from the kernel, or NULL. */
-const char *evidence_wait(const struct evidence *e, const struct mutant *m);
+enum { MAX_CROSSING = 64 };
+
+/* What a wait's mutant lets pass a hand-over, by the lines that issued it. */
+struct crossing {
+    int line[MAX_CROSSING], n;
+    bool more; /* than are listed */
+};
+
+/* Each gives the reason why no wave of the runs could tell the mutant from the kernel, or NULL. A
+ * wait for which there is none may still be shown by what is in *out. */
+const char *evidence_wait(const struct evidence *e, const struct mutant *m, struct crossing *out);
 const char *evidence_exec(const struct evidence *e, const struct mutant *m);
 const char *evidence_poll(const struct evidence *e, const struct mutant *m);
 const char *evidence_barrier(const struct evidence *e, const struct mutant *m);

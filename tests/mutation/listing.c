@@ -284,3 +284,22 @@ char *mutant_text(const struct listing *l, const struct mutant *m)
         snprintf(text, size, "%.*s  %s%s", (int)before, l->text, m->replacement, l->text + after);
     return text;
 }
+
+char *moved_barrier_text(const struct listing *l, int wait, int to)
+{
+    if (to >= wait || wait + 1 >= l->n || !is_op(l->lines[wait + 1].text, "s_barrier"))
+        return NULL;
+    for (int i = to; i < wait; i++)
+        if (l->lines[i].label[0] || starts(l->lines[i].text, "s_branch") ||
+            starts(l->lines[i].text, "s_cbranch") || is_op(l->lines[i].text, "s_barrier"))
+            return NULL;
+    const char *barrier = l->lines[wait + 1].start;
+    size_t size = strlen(l->text) + 64;
+    char *text = malloc(size);
+    if (text)
+        snprintf(text, size, "%.*s  s_waitcnt lgkmcnt(0)\n  s_barrier\n%.*s%s",
+                 (int)(l->lines[to].start - l->text), l->text,
+                 (int)(l->lines[wait].start - l->lines[to].start), l->lines[to].start,
+                 barrier + l->lines[wait + 1].size + 1);
+    return text;
+}

@@ -61,6 +61,11 @@ int mutants_list(const struct listing *l, struct mutant **out);
 /* The whole text with the change made; the caller frees it. NULL: out of memory. */
 char *mutant_text(const struct listing *l, const struct mutant *m);
 
+/* The text with the wait and the barrier at lines `wait` and the next instruction moved ahead of
+ * line `to`, which control reaches them from without a branch. The caller frees it; NULL: they are
+ * not so, or out of memory. */
+char *moved_barrier_text(const struct listing *l, int wait, int to);
+
 /* What the text shows. Each gives a reason why no execution differs, or NULL when it shows none. */
 
 /* A wait that never waits, or that a later one stands in for before anything that other waves or

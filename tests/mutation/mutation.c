@@ -19,7 +19,7 @@
 #include "listing.h"
 #include "runs.h"
 
-enum { ERR_SIZE = 1024, REASON_MAX = 96, MAX_JOBS = 64 };
+enum { ERR_SIZE = 1024, REASON_MAX = 112, MAX_JOBS = 64 };
 
 enum verdict { UNKNOWN, BY_FINDING, BY_OUTPUT, BY_HANG, EQUIVALENT, MISSED, FAILED, VERDICTS };
 
@@ -90,6 +90,55 @@ static const char *shown_lanes(struct work *w, const char *text)
     return same ? "the lanes that stay off store nothing, in any wave of any run" : NULL;
 }
 
+/* A store that the launch does not end without is waited for itself: whoever needs it polls it. */
+static bool is_flag(struct work *w, int line)
+{
+    char err[ERR_SIZE];
+    struct run_result result = {.end = RUN_SAME};
+    struct mutant gone = {.line = line};
+    char *text = mutant_text(&w->listing, &gone);
+    bool flag =
+        text && runs_of(&w->runs, text, &result, err, sizeof err) == 0 && result.end == RUN_HANG;
+    free(text);
+    return flag;
+}
+
+/* LDS accesses that are in flight at a barrier do no harm when they do none behind it. */
+static bool harmless_behind(struct work *w, int wait, int first)
+{
+    char err[ERR_SIZE];
+    struct run_result result = {.end = RUN_HANG};
+    char *text = moved_barrier_text(&w->listing, wait, first);
+    bool same =
+        text && runs_of(&w->runs, text, &result, err, sizeof err) == 0 && result.end == RUN_SAME;
+    free(text);
+    return same;
+}
+
+static const char *shown_crossing(struct work *w, const struct mutant *m, const struct crossing *c)
+{
+    bool lds = true, flags = true;
+    int first = m->line;
+    if (!c->n)
+        return NULL;
+    for (int i = 0; i < c->n; i++) {
+        bool is_lds = strncmp(w->listing.lines[c->line[i]].text, "ds_", 3) == 0;
+        lds = lds && is_lds;
+        flags = flags && !is_lds;
+        if (c->line[i] < first)
+            first = c->line[i];
+    }
+    if (lds && !c->more)
+        return harmless_behind(w, m->line, first)
+                   ? "the LDS accesses in flight at the barrier may as well be behind it: moved "
+                     "there, no run differs"
+                   : NULL;
+    flags = flags && !c->more;
+    for (int i = 0; flags && i < c->n; i++)
+        flags = is_flag(w, c->line[i]);
+    return flags ? "only flags are in flight at a hand-over: without them the launch hangs" : NULL;
+}
+
 static const char *or(const char *reason, const char *other)
 {
     return reason ? reason : other;
@@ -100,14 +149,16 @@ static const char *shown(struct work *w, const struct mutant *m, const char *tex
                          struct outcome *out)
 {
     const char *reason;
+    struct crossing crossing;
     char err[ERR_SIZE];
     out->lint = runs_lint(&w->runs, text, err, sizeof err);
     switch (m->kind) {
     case MUTANT_WAIT:
     case MUTANT_WAIT_COUNTER:
     case MUTANT_WAIT_WEAKER:
-        return or(out->lint == 0 ? shown_wait(&w->listing, m) : NULL,
-                  evidence_wait(w->evidence, m));
+        reason = or(out->lint == 0 ? shown_wait(&w->listing, m) : NULL,
+                    evidence_wait(w->evidence, m, &crossing));
+        return reason ? reason : shown_crossing(w, m, &crossing);
     case MUTANT_NOP:
     case MUTANT_NOP_SHORTER:
         return out->lint == 0 ? "every path has the wait states without it" : NULL;
