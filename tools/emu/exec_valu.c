@@ -174,10 +174,13 @@ static void exec_valu(struct wave *w, const struct inst *in)
     a.carry_in = read_mask(w, in);
     a.dst = out;
     unsigned n = op->dst_dwords;
-    if (op->flags & EMU_ALU_READS_DST)
+    bool direct = in->apart && exec == ~0ull;
+    if (direct)
+        a.dst = vrow(w, &in->op[in->dst], 0);
+    else if (op->flags & EMU_ALU_READS_DST)
         memcpy(out, vrow(w, &in->op[in->dst], 0), (size_t)n * LANES * 4);
     op->fn(&a);
-    if (n)
+    if (n && !direct)
         put_rows(w, &in->op[in->dst], out, n, exec);
     if (op->flags & (EMU_ALU_MASK_OUT | EMU_ALU_CMPX))
         put_mask(w, in, a.mask_out & exec);
@@ -612,6 +615,22 @@ static void list_uses(struct inst *in)
         inst_writes(in, in->src[0], kind, LANES_EXEC);
 }
 
+/* Is the result in registers that no source is read from? Then it may be written where it belongs,
+ * lane by lane. */
+static bool stands_apart(const struct inst *in)
+{
+    const struct emu_alu_op *op = in->alu;
+    if (in->dst < 0 || !op->dst_dwords || op->flags & EMU_ALU_READS_DST)
+        return false;
+    unsigned first = vnum(&in->op[in->dst]), end = first + op->dst_dwords;
+    for (unsigned k = 0; k < in->nsrc; k++) {
+        const struct opnd *o = &in->op[in->src[k]];
+        if (o->kind == OPND_V && vnum(o) < end && first < vnum(o) + o->n)
+            return false;
+    }
+    return true;
+}
+
 void decode_valu(struct inst *in)
 {
     if (in->mnemonic[0] != 'v' || in->mnemonic[1] != '_')
@@ -646,6 +665,7 @@ void decode_valu(struct inst *in)
     list_uses(in);
     bool lanes = in->flags & (IF_DPP | IF_SDWA) || op->flags & EMU_ALU_WRITES_SRC0;
     in->exec = lanes ? exec_valu_lanes : exec_valu;
+    in->apart = stands_apart(in);
     /* A packed source of two dwords or more than the buffers hold needs registers. */
     for (unsigned k = 0; k < in->nsrc; k++)
         if (in->op[in->src[k]].kind != OPND_V && op->src_dwords[k] > 2)

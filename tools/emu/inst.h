@@ -163,6 +163,7 @@ struct inst {
     /* VALU */
     const struct emu_alu_op *alu;
     struct emu_alu proto;           /* modifiers filled in */
+    bool apart;                     /* the result's registers are none of the sources' */
     uint8_t nsrc;                   /* sources of the arithmetic: operand numbers in src[] */
     int8_t dst, mask_dst, mask_src; /* operand numbers, -1: none (mask_src -2: VCC, unprinted) */
     int8_t src[5];

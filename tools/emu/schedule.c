@@ -99,21 +99,26 @@ void spin_reset(struct wave *w)
 
 /* ---- a wave's quantum ---- */
 
-static const struct inst *fetch(struct wave *w)
+/* The first time an instruction is met, or no instruction. */
+static __attribute__((noinline)) const struct inst *fetch_first(struct wave *w)
+{
+    const struct inst *in = object_fetch(w->xcd->launch->obj, w->pc);
+    if (!in) {
+        struct inst at = {.text = "(no code)", .mnemonic = "", .pc = w->pc};
+        fault(w, &at, EMU_CHECK_BOUNDS, "bad-jump", -1, NULL,
+              "the program counter 0x%x lies outside the code", w->pc);
+    }
+    return in;
+}
+
+static inline const struct inst *fetch(struct wave *w)
 {
     struct object *obj = w->xcd->launch->obj;
     const struct inst *in = NULL;
     if (w->pc < obj->image_size && !(w->pc & 3))
         in = __atomic_load_n(&obj->insts[w->pc / 4], __ATOMIC_ACQUIRE);
-    if (!in)
-        in = object_fetch(obj, w->pc);
-    if (!in) {
-        static const struct inst none = {.text = "(no code)", .mnemonic = ""};
-        struct inst at = none;
-        at.pc = w->pc;
-        fault(w, &at, EMU_CHECK_BOUNDS, "bad-jump", -1, NULL,
-              "the program counter 0x%x lies outside the code", w->pc);
-    }
+    if (__builtin_expect(!in, 0))
+        in = fetch_first(w);
     if (__builtin_expect(w->mode >> 27 & 1, 0) && in && in->flags & IF_VALU)
         return inst_indexed(in, w->s[S_M0]);
     return in;
