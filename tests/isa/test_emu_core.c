@@ -735,6 +735,33 @@ static void bad_objects(void **state)
     emu_device_close(dev);
 }
 
+/* The same with the barrier ahead of the flag, or the one behind the poll, left out: the second
+ * wave's stores, or the second wave's loads, are in no order with the flag, however the waves
+ * happen to run. */
+#define FLAGGED(ahead, behind)                                                                     \
+    ARGS LANE4 "  v_mov_b32_e32 v8, 0\n  v_mov_b32_e32 v10, 1\n"                                   \
+               "  v_readfirstlane_b32 s10, v0\n  s_cmp_eq_u32 s2, 0\n"                             \
+               "  s_cbranch_scc1 consumer\n  global_store_dword v1, v0, s[4:5] sc1\n"              \
+               "  s_waitcnt vmcnt(0)\n" ahead "  s_cmp_lg_u32 s10, 0\n  s_cbranch_scc1 out\n"      \
+               "  global_store_dword v8, v10, s[6:7] sc1\nout:\n  s_endpgm\nconsumer:\n"           \
+               "  s_cmp_lg_u32 s10, 0\n  s_cbranch_scc1 seen\npoll:\n"                             \
+               "  global_load_dword v4, v8, s[6:7] sc1\n  s_waitcnt vmcnt(0)\n"                    \
+               "  v_readfirstlane_b32 s12, v4\n  s_cmp_eq_u32 s12, 0\n"                            \
+               "  s_cbranch_scc1 poll\nseen:\n" behind                                             \
+               "  global_load_dword v5, v1, s[4:5] sc1\n  s_waitcnt vmcnt(0)\n" STORE("v5")
+static void order_through_barriers(void **state)
+{
+    (void)state;
+    struct outcome o = run_clean(FLAGGED("  s_barrier\n", "  s_barrier\n"), 2, 128);
+    for (uint32_t i = 0; i < 128; i++)
+        assert_int_equal(o.out[i], i);
+    asm_close(&o.run);
+    expect_within(FLAGGED("", "  s_barrier\n"), 2, 128, "unordered-load", 8);
+    /* time enough is no order */
+    expect_within(FLAGGED("  s_barrier\n", "  s_sleep 127\n  s_sleep 127\n  s_sleep 127\n"), 2, 128,
+                  "unordered-load", 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -748,6 +775,7 @@ int main(void)
         cmocka_unit_test(handoff_between_workgroups),
         cmocka_unit_test(handoff_mistakes),
         cmocka_unit_test(flag_of_another_wave),
+        cmocka_unit_test(order_through_barriers),
         cmocka_unit_test(stale_line),
         cmocka_unit_test(missing_waits),
         cmocka_unit_test(undefined_values),
