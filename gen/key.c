@@ -20,9 +20,8 @@ static const char *const x_names[] = {"bf16", "x8", NULL};
 static const char *const keys_names[] = {"front", "back", "given", NULL};
 static const char *const flag_names[] = {"0", "1", NULL};
 
-/* How an option's text becomes a field of the key: one of `words`, a number, or (neither) a name
- * that cogen_key_finish looks up. `suffix` is what a value that is not the default adds to the
- * key's name. */
+/* How an option's text becomes a field of the key: one of `words`, a number, or a name that the
+ * tables know. */
 struct field {
     size_t offset;
     enum { FIELD_NAME, FIELD_INT, FIELD_ENUM, FIELD_FLAG } type;
@@ -267,7 +266,8 @@ int cogen_key_finish(struct cogen_key *key, char *err, size_t err_size)
     if (!key->arch)
         key->arch = archs[0].name;
     if (!key->model)
-        return refuse(err, err_size, "no model given: one of v4-flash, v4-pro, v41-flash");
+        return refuse(err, err_size, "no model given: one of %s",
+                      cogen_key_options[option_index("model")].values);
     const struct model *m = model_find(key->model);
     if (!m || !arch_find(key->arch))
         return refuse(err, err_size, "unknown %s '%s'", m ? "arch" : "model",

@@ -122,7 +122,7 @@ static void make_scratch(struct plan *p)
 
 /* ---- kernarg: the specification's arguments in its order */
 
-enum { ARGS_X = 1, ARGS_X8 = 2, ARGS_KT_FRONT = 4, ARGS_KT_BACK = 8, ARGS_ALWAYS = 16 };
+enum { ARGS_X = 1, ARGS_KT_FRONT = 2, ARGS_KT_BACK = 4, ARGS_ALWAYS = 8 };
 
 struct arg_row {
     const char *name;
@@ -197,7 +197,7 @@ static const struct arg_row back_args[] = {
 
 static int conditions(const struct cogen_key *key)
 {
-    int when = ARGS_ALWAYS | (key->x == COGEN_X_BF16 ? ARGS_X : ARGS_X8);
+    int when = ARGS_ALWAYS | (key->x == COGEN_X_BF16 ? ARGS_X : 0);
     if (key->keys == COGEN_KEYS_FRONT)
         when |= ARGS_KT_FRONT;
     if (key->keys == COGEN_KEYS_BACK)

@@ -33,7 +33,7 @@ static int lint_file(const char *name)
         fail_msg("%s: %s", name, err);
     assert_true(emu_object_kernel_count(object) > 0);
     current = name;
-    int n = emu_lint(device, object, found, NULL);
+    int n = emu_lint(object, found, NULL);
     emu_object_free(object);
     emu_device_close(device);
     free(bytes);

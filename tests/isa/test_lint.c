@@ -43,7 +43,7 @@ static struct seen lint(const char *body, const char *arch, const char *want)
     struct asm_run r;
     struct seen s = {.want = want};
     assert_int_equal(asm_open(&r, &k, NULL), 0);
-    int n = emu_lint(r.device, r.object, found, &s);
+    int n = emu_lint(r.object, found, &s);
     assert_int_equal(n, s.count);
     asm_close(&r);
     return s;

@@ -251,7 +251,7 @@ int runs_lint(struct runs *r, const char *text, char *err, size_t err_size)
     struct emu_object *object = load(r, text, err, err_size);
     if (!object)
         return -1;
-    int found = emu_lint(r->device, object, count_finding, NULL);
+    int found = emu_lint(object, count_finding, NULL);
     emu_object_free(object);
     if (found < 0)
         no_memory(err, err_size);

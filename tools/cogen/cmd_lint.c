@@ -75,7 +75,7 @@ static int lint(struct lint *l)
     if (emu_device_open(&config, &device, err, sizeof err) != 0 ||
         emu_object_load(device, bytes, size, &object, err, sizeof err) != 0) {
         cli_fail("cogen lint", status, "%s: %s", l->file, err);
-    } else if (emu_lint(device, object, found, l) < 0) {
+    } else if (emu_lint(object, found, l) < 0) {
         cli_fail("cogen lint", status, "%s: out of memory", l->file);
     } else {
         status = l->certain + l->possible ? EXIT_FOUND : EXIT_QUIET;

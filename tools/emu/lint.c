@@ -143,12 +143,11 @@ void lint_report(struct lint_sink *sink, enum emu_check kind, const char *rule,
     sink->found(sink->data, sink->kernel, &f);
 }
 
-int emu_lint(struct emu_device *device, struct emu_object *object,
+int emu_lint(struct emu_object *object,
              void (*found)(void *data, const struct emu_kernel *kernel,
                            const struct emu_lint_finding *finding),
              void *data)
 {
-    (void)device;
     struct object *obj = (struct object *)object;
     struct lint_sink sink = {.obj = obj, .found = found, .data = data};
     for (size_t i = 0; i < obj->nkernels; i++) {

@@ -21,7 +21,7 @@ struct emu_lint_finding {
 
 /* Calls found for each finding of the kernels of an object, in order of address within each kind.
  * The number of findings, or -1 without memory. */
-int emu_lint(struct emu_device *device, struct emu_object *object,
+int emu_lint(struct emu_object *object,
              void (*found)(void *data, const struct emu_kernel *kernel,
                            const struct emu_lint_finding *finding),
              void *data);
