@@ -21,8 +21,13 @@ int ref_chunk_keys(int h, int s, int keys)
 static int alloc_back(const struct ref_case *c, struct ref_back *b)
 {
     size_t s = (size_t)c->s, q_rows = (size_t)c->q_rows, o_rows = (size_t)c->o_rows;
+    int chunk = ref_chunk_keys(c->h, c->s, c->keys), chunks = (c->keys + chunk - 1) / chunk;
+    size_t stats = s * (size_t)chunks * (size_t)c->h;
     *b = (struct ref_back){
-        .chunk = ref_chunk_keys(c->h, c->s, c->keys),
+        .chunk = chunk,
+        .chunks = chunks,
+        .part = calloc(stats * REF_HEAD_DIM, sizeof(uint16_t)),
+        .stat = calloc(stats * 2, sizeof(float)),
         .attn = malloc(s * q_rows * sizeof(uint16_t)),
         .xo = malloc(s * q_rows),
         .xos = malloc(s * q_rows / 32),
@@ -31,11 +36,15 @@ static int alloc_back(const struct ref_case *c, struct ref_back *b)
         .x8bs = malloc(s * o_rows / 32),
         .out = malloc(s * (size_t)c->model.hidden * sizeof(uint16_t)),
     };
-    return b->attn && b->xo && b->xos && b->a && b->x8b && b->x8bs && b->out ? 0 : -1;
+    return b->part && b->stat && b->attn && b->xo && b->xos && b->a && b->x8b && b->x8bs && b->out
+               ? 0
+               : -1;
 }
 
 void ref_back_free(struct ref_back *b)
 {
+    free(b->part);
+    free(b->stat);
     free(b->attn);
     free(b->xo);
     free(b->xos);
@@ -56,8 +65,8 @@ struct token {
     double score[128][MAX_CHUNK], p[128][MAX_CHUNK];
     double pv[128][REF_HEAD_DIM];
     double total[128][REF_HEAD_DIM];
-    float max[128], *chunk_max, *chunk_sum; /* [chunks][heads] */
-    float *partial;                         /* [chunks][heads][512], bf16 values */
+    uint16_t *part; /* the token's rows of ref_back's */
+    float *stat;
 };
 
 static void read_record(const struct ref_cache *cache, int64_t slot, double *out)
@@ -108,15 +117,16 @@ static void split_chunk(const struct ref_case *c, struct token *w, const int32_t
             sum += p;
             w->p[i][k] = ref_round_bf16(p);
         }
-        w->chunk_max[(size_t)index * h + i] = m;
-        w->chunk_sum[(size_t)index * h + i] = (float)sum;
+        float *stat = w->stat + ((size_t)index * h + i) * 2;
+        stat[0] = m;
+        stat[1] = (float)sum;
     }
     ref_dot(w->p[0], MAX_CHUNK, h, w->kv_t[0], MAX_CHUNK, REF_HEAD_DIM, MAX_CHUNK, w->pv[0],
             REF_HEAD_DIM);
-    float *partial = w->partial + (size_t)index * h * REF_HEAD_DIM;
+    uint16_t *part = w->part + (size_t)index * h * REF_HEAD_DIM;
     for (size_t i = 0; i < h; i++)
         for (size_t d = 0; d < REF_HEAD_DIM; d++)
-            partial[i * REF_HEAD_DIM + d] = ref_round_bf16((float)w->pv[i][d]);
+            part[i * REF_HEAD_DIM + d] = ref_bf16((float)w->pv[i][d]);
 }
 
 /* Head i of the token from its chunks and the sink -> bf16 values. A denominator of zero (no live
@@ -126,16 +136,19 @@ static void combine_head(const struct ref_case *c, const struct token *w, int ch
 {
     size_t h = (size_t)c->h;
     float sink = c->sink[i] * (float)LOG2E, m = sink;
-    for (int j = 0; j < chunks; j++)
-        m = w->chunk_max[(size_t)j * h + i] > m ? w->chunk_max[(size_t)j * h + i] : m;
+    for (int j = 0; j < chunks; j++) {
+        const float *stat = w->stat + ((size_t)j * h + i) * 2;
+        m = stat[0] > m ? stat[0] : m;
+    }
     double den = isinf(sink) && sink < 0 ? 0 : exp2((double)(sink - m));
     double total[REF_HEAD_DIM] = {0};
     for (int j = 0; j < chunks; j++) {
-        double weight = (float)exp2((double)(w->chunk_max[(size_t)j * h + i] - m));
-        const float *partial = w->partial + ((size_t)j * h + i) * REF_HEAD_DIM;
-        den += (double)w->chunk_sum[(size_t)j * h + i] * weight;
+        const float *stat = w->stat + ((size_t)j * h + i) * 2;
+        double weight = (float)exp2((double)(stat[0] - m));
+        const uint16_t *part = w->part + ((size_t)j * h + i) * REF_HEAD_DIM;
+        den += (double)stat[1] * weight;
         for (int d = 0; d < REF_HEAD_DIM; d++)
-            total[d] += (double)partial[d] * weight;
+            total[d] += (double)ref_bf16_f32(part[d]) * weight;
     }
     for (int d = 0; d < REF_HEAD_DIM; d++)
         out[d] = den == 0 ? 0 : ref_round_bf16((float)(total[d] / den));
@@ -149,40 +162,21 @@ struct attention {
     atomic_int failed;
 };
 
-static struct token *token_new(const struct ref_case *c, int chunks)
-{
-    size_t h = (size_t)c->h, n = (size_t)(chunks > 0 ? chunks : 1);
-    struct token *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
-    if (!w)
-        return NULL;
-    w->chunk_max = malloc(n * h * sizeof(float));
-    w->chunk_sum = malloc(n * h * sizeof(float));
-    w->partial = malloc(n * h * REF_HEAD_DIM * sizeof(float));
-    return w;
-}
-
-static void token_free(struct token *w)
-{
-    if (!w)
-        return;
-    free(w->chunk_max);
-    free(w->chunk_sum);
-    free(w->partial);
-    free(w);
-}
-
 static void attend(void *arg, int t)
 {
     struct attention *a = arg;
     const struct ref_case *c = a->c;
     size_t q_rows = (size_t)c->q_rows, row = (size_t)t * q_rows;
     int n = a->klen[t], chunk = a->out->chunk, chunks = (n + chunk - 1) / chunk;
-    struct token *w = token_new(c, chunks);
+    struct token *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
     float *y = malloc(q_rows * sizeof *y);
-    if (!w || !w->chunk_max || !w->chunk_sum || !w->partial || !y) {
+    if (!w || !y) {
         atomic_store(&a->failed, 1);
         goto done;
     }
+    size_t stats = (size_t)t * (size_t)a->out->chunks * (size_t)c->h;
+    w->part = a->out->part + stats * REF_HEAD_DIM;
+    w->stat = a->out->stat + stats * 2;
     for (size_t i = 0; i < (size_t)c->h; i++)
         for (size_t d = 0; d < REF_HEAD_DIM; d++)
             w->q[i][d] = ref_bf16_f32(a->q[row + i * REF_HEAD_DIM + d]);
@@ -198,7 +192,7 @@ static void attend(void *arg, int t)
     }
     ref_mx_quant(y, 1, q_rows, a->out->xo + row, a->out->xos + row / 32);
 done:
-    token_free(w);
+    free(w);
     free(y);
 }
 

@@ -7,8 +7,10 @@
 
 /* All that K2 computes. Rows are dense; bf16 as 16-bit patterns. */
 struct ref_back {
-    int chunk;           /* keys of a chunk: 64 or 128, a rounding point */
-    uint16_t *attn;      /* bf16 [s, q_rows]: merged attention, before the inverse rotation */
+    int chunk, chunks; /* keys of a chunk: 64 or 128, a rounding point; chunks of a token */
+    uint16_t *part; /* bf16 [s, chunks, h, 512]: sums of p times value of a chunk that has keys */
+    float *stat;    /* [s, chunks, h, 2]: its largest score in base 2, and the sum of its p */
+    uint16_t *attn; /* bf16 [s, q_rows]: merged attention, before the inverse rotation */
     uint8_t *xo, *xos;   /* [s, q_rows] e4m3, [s, q_rows / 32] codes */
     uint16_t *a;         /* bf16 [s, o_rows]: wo_a's product */
     uint8_t *x8b, *x8bs; /* [s, o_rows], [s, o_rows / 32] */
