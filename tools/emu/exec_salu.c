@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalar ALU, branches, barriers, mode and hardware registers: SOP1, SOP2, SOPC, SOPK, SOPP. One
- * function an instruction, one row of the table each.
+ * Scalar arithmetic: SOP1, SOP2, SOPC and the SOPK that compute. One function an instruction, one
+ * row of the table each. What steers the wave instead is in exec_control.c; both are decoded here.
  */
-#include "wave.h"
+#include "exec_salu.h"
 
 #include <string.h>
 
@@ -77,26 +77,6 @@ void write_s64(struct wave *w, unsigned reg, uint64_t v)
     }
 }
 
-void set_mode(struct wave *w, uint32_t mode)
-{
-    w->mode = mode;
-    w->alu_mode.round32 = mode & 3;
-    w->alu_mode.round16_64 = mode >> 2 & 3;
-    w->alu_mode.denorm32 = mode >> 4 & 3;
-    w->alu_mode.denorm16_64 = mode >> 6 & 3;
-    w->alu_mode.mode =
-        (uint8_t)((mode >> 8 & 1 ? EMU_MODE_DX10_CLAMP : 0) | (mode >> 9 & 1 ? EMU_MODE_IEEE : 0) |
-                  (mode >> 23 & 1 ? EMU_MODE_OVFL : 0));
-}
-
-/* Operands by their place: D is the destination, the sources follow. */
-#define FN(name) static void name(struct wave *w, const struct inst *in)
-#define A32(i) read_s32(w, &in->op[i])
-#define A64(i) read_s64(w, &in->op[i])
-#define D32(v) write_s32(w, in->op[0].reg, (v))
-#define D64(v) write_s64(w, in->op[0].reg, (v))
-#define UNUSED_WAVE (void)w, (void)in
-
 #define BIN32(name, expr)                                                                          \
     FN(name)                                                                                       \
     {                                                                                              \
@@ -169,10 +149,9 @@ static bool sub_overflow(uint32_t a, uint32_t b, uint32_t r)
 {
     return ((a ^ b) & (a ^ r)) >> 31;
 }
-static uint64_t bfm(uint32_t width, uint32_t at, unsigned max)
+static uint64_t bfm(uint32_t width, uint32_t at)
 {
     uint64_t ones = width >= 64 ? ~0ull : (1ull << width) - 1;
-    (void)max;
     return ones << at;
 }
 static uint32_t bfe_u32(uint32_t a, uint32_t b)
@@ -275,10 +254,10 @@ BIN32_SCC(s_ashr_i32, (uint32_t)((int32_t)a >> (b & 31)), r != 0)
 SHIFT64_SCC(s_lshl_b64, a << (b & 63))
 SHIFT64_SCC(s_lshr_b64, a >> (b & 63))
 SHIFT64_SCC(s_ashr_i64, (uint64_t)((int64_t)a >> (b & 63)))
-BIN32(s_bfm_b32, (uint32_t)bfm(a & 31, b & 31, 32))
+BIN32(s_bfm_b32, (uint32_t)bfm(a & 31, b & 31))
 FN(s_bfm_b64)
 {
-    D64(bfm(A32(1) & 63, A32(2) & 63, 64));
+    D64(bfm(A32(1) & 63, A32(2) & 63));
 }
 BIN32(s_mul_i32, a *b)
 BIN32(s_mul_hi_u32, (uint32_t)((uint64_t)a * b >> 32))
@@ -463,10 +442,6 @@ CMPK(s_cmpk_gt_u32, uint32_t, >)
 CMPK(s_cmpk_ge_u32, uint32_t, >=)
 CMPK(s_cmpk_lt_u32, uint32_t, <)
 CMPK(s_cmpk_le_u32, uint32_t, <=)
-static uint32_t simm16(const struct inst *in, unsigned op)
-{
-    return (uint32_t)(int32_t)(int16_t)in->op[op].imm;
-}
 FN(s_movk_i32)
 {
     D32(simm16(in, 1));
@@ -487,165 +462,6 @@ FN(s_mulk_i32)
     D32(A32(0) * simm16(in, 1));
 }
 
-/* ---- program flow ---- */
-
-static void jump(struct wave *w, const struct inst *in, unsigned op)
-{
-    w->pc = in->pc + in->bytes + simm16(in, op) * 4;
-}
-FN(s_branch)
-{
-    jump(w, in, 0);
-}
-#define CBRANCH(name, cond)                                                                        \
-    FN(name)                                                                                       \
-    {                                                                                              \
-        if (cond)                                                                                  \
-            jump(w, in, 0);                                                                        \
-    }
-CBRANCH(s_cbranch_scc0, !w->scc)
-CBRANCH(s_cbranch_scc1, w->scc)
-CBRANCH(s_cbranch_vccz, !(w->s[S_VCC] | w->s[S_VCC + 1]))
-CBRANCH(s_cbranch_vccnz, w->s[S_VCC] | w->s[S_VCC + 1])
-CBRANCH(s_cbranch_execz, !w->exec)
-CBRANCH(s_cbranch_execnz, w->exec)
-
-static uint64_t image_base(const struct wave *w)
-{
-    return (uint64_t)(uintptr_t)w->xcd->launch->obj->image;
-}
-static void jump_to(struct wave *w, const struct inst *in, uint64_t to)
-{
-    uint64_t at = to - image_base(w);
-    if (at >= w->xcd->launch->obj->image_size || at & 3) {
-        fault(w, in, EMU_CHECK_BOUNDS, "bad-jump", -1, NULL,
-              "target 0x%llx lies outside the code object", (unsigned long long)to);
-        return;
-    }
-    w->pc = (uint32_t)at;
-}
-FN(s_getpc_b64)
-{
-    D64(image_base(w) + in->pc + in->bytes);
-}
-FN(s_setpc_b64)
-{
-    jump_to(w, in, A64(0));
-}
-FN(s_swappc_b64)
-{
-    uint64_t to = A64(1);
-    D64(image_base(w) + in->pc + in->bytes);
-    jump_to(w, in, to);
-}
-FN(s_call_b64)
-{
-    D64(image_base(w) + in->pc + in->bytes);
-    jump(w, in, 1);
-}
-FN(s_nop)
-{
-    UNUSED_WAVE;
-}
-FN(s_endpgm)
-{
-    (void)in;
-    wave_end(w);
-}
-FN(s_barrier)
-{
-    w->state = WAVE_BARRIER;
-    w->block = in;
-}
-FN(s_sleep)
-{
-    w->state = WAVE_SLEEP;
-    w->block = in;
-    w->wake = w->xcd->launch->round + 1;
-}
-FN(s_trap)
-{
-    fault(w, in, EMU_CHECK_BOUNDS, "trap", -1, NULL, "the kernel executed s_trap %u",
-          in->op[0].imm);
-}
-FN(s_waitcnt)
-{
-    if (!wait_counters(w, in->vmcnt, in->lgkmcnt)) {
-        w->pc = in->pc; /* again, when stores have been committed */
-        w->state = WAVE_WAIT;
-        w->block = in;
-    }
-}
-FN(s_sendmsg)
-{
-    struct flight f = {.in = in, .cls = OPC_OTHER, .count = 1};
-    counter_issue(w, &w->lgkm, f);
-}
-
-/* ---- hardware registers ---- */
-
-static uint32_t hwreg_value(const struct wave *w, unsigned id)
-{
-    switch (id) {
-    case 1:
-        return w->mode;
-    case 2:
-        return (uint32_t)w->scc | (uint32_t)!w->exec << 9;
-    case 4: /* HW_ID: wave slot, SIMD, CU, SE: enough to tell places apart */
-        return (w->id & 15) | (w->id & 3) << 4 | (w->group->cu & 15) << 8 |
-               (w->group->cu >> 4 & 3) << 13;
-    case 5:
-        return w->nv / 8;
-    case 6:
-        return w->group->lds_bytes / 512 << 12;
-    case 15:
-        return APERTURE_SHARED >> 16 << 16 | APERTURE_PRIVATE >> 16;
-    case 20:
-        return w->xcd->index;
-    default:
-        return 0;
-    }
-}
-static uint32_t field_mask(const struct inst *in)
-{
-    return (in->hw_width >= 32 ? 0xffffffffu : (1u << in->hw_width) - 1) << in->hw_offset;
-}
-FN(s_getreg_b32)
-{
-    D32((hwreg_value(w, in->hwreg) & field_mask(in)) >> in->hw_offset);
-}
-static void setreg(struct wave *w, const struct inst *in, uint32_t v)
-{
-    if (in->hwreg != 1)
-        return;
-    uint32_t mask = field_mask(in);
-    set_mode(w, (w->mode & ~mask) | (v << in->hw_offset & mask));
-}
-/* Index mode: MODE bit 27 turns it on, M0 has the index in its low byte and which operands it moves
- * in bits 15:12. */
-#define GPR_IDX_EN (1u << 27)
-static void set_m0(struct wave *w, uint32_t mask, uint32_t v)
-{
-    w->s[S_M0] = (w->s[S_M0] & ~mask) | (v & mask);
-}
-FN(s_set_gpr_idx_on)
-{
-    set_m0(w, 0xf0ff, (A32(0) & 0xff) | in->index);
-    w->mode |= GPR_IDX_EN;
-}
-FN(s_set_gpr_idx_off)
-{
-    (void)in;
-    w->mode &= ~GPR_IDX_EN;
-}
-FN(s_set_gpr_idx_idx)
-{
-    set_m0(w, 0xff, A32(0));
-}
-FN(s_set_gpr_idx_mode)
-{
-    set_m0(w, 0xf000, in->index);
-}
 FN(s_movrels_b32)
 {
     write_s32(w, in->op[0].reg, w->s[(in->op[1].reg + w->s[S_M0]) & 127]);
@@ -667,36 +483,6 @@ FN(s_movreld_b64)
     write_s64(w, d, A64(1));
     w->sstate[d] = w->sstate[(d + 1) & 127] = REG_OK;
 }
-FN(s_setreg_b32)
-{
-    setreg(w, in, A32(0));
-}
-FN(s_setreg_imm32_b32)
-{
-    setreg(w, in, in->op[0].imm);
-}
-/* s_setvskip, s_round_mode and others do not exist on these targets. */
-
-enum salu_layout {
-    L_D_SRC = 1 << 0,  /* operand 0 is written */
-    L_READ_D = 1 << 1, /* and read */
-    L_SCC_IN = 1 << 2,
-    L_SCC_OUT = 1 << 3,
-    L_EXEC_IO = 1 << 4, /* reads and writes EXEC besides */
-    L_VCC = 1 << 5,     /* reads VCC */
-    L_BRANCH = 1 << 6,
-    L_MAYBE = 1 << 7,  /* the destination is not always written */
-    L_M0 = 1 << 8,     /* writes part of M0 */
-    L_MOVREL = 1 << 9, /* M0 moves a register number: wait states behind a write of M0 */
-};
-
-struct salu_row {
-    const char *name;
-    inst_fn *fn;
-    uint16_t layout;
-};
-
-#define R(name, layout) {#name, name, layout}
 #define D L_D_SRC
 #define DC (L_D_SRC | L_SCC_OUT)
 static const struct salu_row rows[] = {
@@ -831,94 +617,68 @@ static const struct salu_row rows[] = {
     R(s_addk_i32, DC | L_READ_D),
     R(s_mulk_i32, D | L_READ_D),
 
-    R(s_branch, L_BRANCH),
-    R(s_cbranch_scc0, L_BRANCH | L_SCC_IN),
-    R(s_cbranch_scc1, L_BRANCH | L_SCC_IN),
-    R(s_cbranch_vccz, L_BRANCH | L_VCC),
-    R(s_cbranch_vccnz, L_BRANCH | L_VCC),
-    R(s_cbranch_execz, L_BRANCH),
-    R(s_cbranch_execnz, L_BRANCH),
-    R(s_getpc_b64, D),
-    R(s_setpc_b64, L_BRANCH),
-    R(s_swappc_b64, D | L_BRANCH),
-    R(s_call_b64, D | L_BRANCH),
-
-    R(s_nop, 0),
-    R(s_endpgm, 0),
-    R(s_barrier, 0),
-    R(s_sleep, 0),
-    R(s_trap, 0),
-    R(s_waitcnt, 0),
-    R(s_sendmsg, 0),
-    {"s_sendmsghalt",  s_sendmsg, 0},
-    {"s_setprio",      s_nop,     0},
-    {"s_sethalt",      s_trap,    0},
-    {"s_setkill",      s_trap,    0},
-    {"s_incperflevel", s_nop,     0},
-    {"s_decperflevel", s_nop,     0},
-    {"s_icache_inv",   s_nop,     0},
-    {"s_wakeup",       s_nop,     0},
-    {"s_endpgm_saved", s_endpgm,  0},
-    {"s_ttracedata",   s_nop,     0},
-    R(s_getreg_b32, D),
-    R(s_set_gpr_idx_on, L_M0),
-    R(s_set_gpr_idx_off, 0),
-    R(s_set_gpr_idx_idx, L_M0),
-    R(s_set_gpr_idx_mode, L_M0),
     R(s_movrels_b32, D | L_MOVREL),
     R(s_movrels_b64, D | L_MOVREL),
     R(s_movreld_b32, D | L_MOVREL | L_MAYBE),
     R(s_movreld_b64, D | L_MOVREL | L_MAYBE),
-    R(s_setreg_b32, 0),
-    R(s_setreg_imm32_b32, 0),
 };
 #undef D
+
+static const struct salu_row *row_at(size_t i)
+{
+    const size_t n = sizeof(rows) / sizeof(rows[0]);
+    return i < n ? &rows[i] : control_row(i - n);
+}
+
+static void list_uses(struct inst *in, unsigned layout)
+{
+    unsigned first = layout & L_D_SRC ? 1 : 0;
+    if (first)
+        inst_writes(in, 0, USE_SALU, layout & L_MAYBE ? LANES_OWN : LANES_ALL);
+    if (layout & L_READ_D)
+        inst_reads(in, 0, USE_SALU, LANES_ALL);
+    for (unsigned k = first; k < in->nops; k++)
+        inst_reads(in, (int)k, USE_SALU, LANES_ALL);
+    if (layout & L_SCC_IN)
+        inst_reads_reg(in, REG_S + S_SCC, 1, USE_SALU, LANES_ALL);
+    if (layout & L_SCC_OUT)
+        inst_writes_reg(in, REG_S + S_SCC, 1, USE_SALU, LANES_ALL);
+    if (layout & L_VCC)
+        inst_reads_reg(in, REG_S + S_VCC, 2, USE_SALU, LANES_ALL);
+    if (layout & L_M0)
+        inst_writes_reg(in, REG_S + S_M0, 1, USE_SALU, LANES_ALL);
+    if (layout & L_MOVREL)
+        inst_reads_reg(in, REG_S + S_M0, 1, USE_SALU, LANES_ALL);
+}
+
+static uint32_t flags_of(unsigned layout)
+{
+    return IF_SALU | (layout & L_BRANCH ? IF_BRANCH : 0) |
+           (layout & L_EXEC_IO ? IF_WRITES_EXEC : 0) |
+           (layout & (L_MOVREL | L_MESSAGE) ? IF_M0 : 0) | (layout & L_NOP ? IF_NOP : 0) |
+           (layout & L_WAIT ? IF_WAIT : 0);
+}
 
 void decode_salu(struct inst *in)
 {
     if (in->mnemonic[0] != 's' || in->mnemonic[1] != '_')
         return;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct salu_row *r = &rows[i];
-        if (strcmp(r->name, in->mnemonic) != 0)
-            continue;
-        in->exec = r->fn;
-        in->flags |= IF_SALU | (r->layout & L_BRANCH ? IF_BRANCH : 0);
-        undefined_decode(in);
-        unsigned first = r->layout & L_D_SRC ? 1 : 0;
-        if (first)
-            inst_writes(in, 0, USE_SALU, r->layout & L_MAYBE ? LANES_OWN : LANES_ALL);
-        if (r->layout & L_READ_D)
-            inst_reads(in, 0, USE_SALU, LANES_ALL);
-        for (unsigned k = first; k < in->nops; k++)
-            inst_reads(in, (int)k, USE_SALU, LANES_ALL);
-        if (r->layout & L_SCC_IN)
-            inst_reads_reg(in, REG_S + S_SCC, 1, USE_SALU, LANES_ALL);
-        if (r->layout & L_SCC_OUT)
-            inst_writes_reg(in, REG_S + S_SCC, 1, USE_SALU, LANES_ALL);
-        if (r->layout & L_VCC)
-            inst_reads_reg(in, REG_S + S_VCC, 2, USE_SALU, LANES_ALL);
-        if (r->layout & L_EXEC_IO)
-            in->flags |= IF_WRITES_EXEC;
-        if (r->layout & L_M0)
-            inst_writes_reg(in, REG_S + S_M0, 1, USE_SALU, LANES_ALL);
-        if (r->layout & L_MOVREL) {
-            in->flags |= IF_M0;
-            inst_reads_reg(in, REG_S + S_M0, 1, USE_SALU, LANES_ALL);
-        }
-        if (strcmp(r->name, "s_nop") == 0) {
-            in->flags |= IF_NOP;
-            in->wait_states = (uint8_t)((in->op[0].imm & 15) + 1);
-        }
-        if (r->fn == s_waitcnt)
-            in->flags |= IF_WAIT;
-        if (r->fn == s_sendmsg)
-            in->flags |= IF_M0;
+    const struct salu_row *r;
+    for (size_t i = 0; (r = row_at(i)); i++)
+        if (strcmp(r->name, in->mnemonic) == 0)
+            break;
+    if (!r)
         return;
-    }
+    in->exec = r->fn;
+    in->flags |= flags_of(r->layout);
+    undefined_decode(in);
+    list_uses(in, r->layout);
+    if (r->layout & L_NOP)
+        in->wait_states = (uint8_t)((in->op[0].imm & 15) + 1);
 }
 
 const char *salu_name(size_t i)
 {
-    return i < sizeof(rows) / sizeof(rows[0]) ? rows[i].name : NULL;
+    const struct salu_row *r = row_at(i);
+    return r ? r->name : NULL;
 }

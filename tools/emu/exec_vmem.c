@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vector memory: global, flat, buffer and scratch loads, stores and atomics; loads into LDS; cache
- * maintenance.
+ * Vector memory: which instructions there are (global, flat, buffer, scratch), where their lanes'
+ * bytes lie, how they are decoded and counted; and cache maintenance, which has no lanes.
  */
-#include "wave.h"
+#include "exec_vmem.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum space { SPACE_GLOBAL, SPACE_FLAT, SPACE_BUFFER, SPACE_SCRATCH };
-enum vmem_kind { VM_LOAD, VM_STORE, VM_ATOMIC };
-enum half { HALF_NONE, HALF_LO, HALF_HI };
-
-struct vmem_row {
-    const char *name; /* after global_, flat_, ... */
-    uint8_t kind;
-    uint8_t bytes; /* a lane in memory */
-    bool sign;
-    uint8_t half; /* d16: which half of the register */
-    bool lds;
-    uint8_t op;
-};
 
 static const struct vmem_row table[] = {
     {"load_ubyte",         VM_LOAD,   1,  false, HALF_NONE, false, 0             },
@@ -86,14 +74,7 @@ static const struct vmem_row table[] = {
     {"atomic_dec_x2",      VM_ATOMIC, 8,  false, HALF_NONE, false, AT_DEC        },
 };
 
-/* Where each active lane's bytes are. */
-struct places {
-    uint64_t global;       /* lanes in device memory */
-    uint64_t lds, scratch; /* lanes in the apertures of flat accesses, or of scratch instructions */
-    uint64_t none;         /* lanes whose buffer access lies out of range: reads 0 */
-    uint8_t valid[LANES];  /* buffer: dwords in range, 255: all */
-    uint64_t addr[LANES];
-};
+/* ---- where the bytes are ---- */
 
 static enum space space_of(const struct inst *in)
 {
@@ -185,7 +166,7 @@ static void places_flat(struct wave *w, const struct inst *in, bool flat, struct
         p->addr[__builtin_ctzll(left)] &= 0xffffffff;
 }
 
-static void find_places(struct wave *w, const struct inst *in, unsigned bytes, struct places *p)
+void find_places(struct wave *w, const struct inst *in, unsigned bytes, struct places *p)
 {
     p->global = p->lds = p->scratch = p->none = 0;
     switch (space_of(in)) {
@@ -201,149 +182,8 @@ static void find_places(struct wave *w, const struct inst *in, unsigned bytes, s
     }
 }
 
-static inline bool partial_lane(const struct inst *in, const struct places *p, unsigned lane)
-{
-    return in->mnemonic[0] == 'b' && p->valid[lane] != 255;
-}
-
-/* ---- loads ---- */
-
-struct landing { /* where loaded bytes go */
-    uint32_t *row[4];
-    unsigned bytes, half;
-    bool sign;
-};
-
-static inline uint32_t widen(const uint8_t *p, unsigned bytes, bool sign)
-{
-    if (bytes == 1)
-        return sign ? (uint32_t)(int32_t)(int8_t)*p : *p;
-    uint16_t h;
-    memcpy(&h, p, 2);
-    return sign ? (uint32_t)(int32_t)(int16_t)h : h;
-}
-
-static inline void land_lane(const struct landing *to, unsigned lane, const uint8_t *p)
-{
-    if (to->bytes >= 4) {
-        for (unsigned k = 0; k < to->bytes / 4; k++)
-            memcpy(&to->row[k][lane], p + 4 * k, 4);
-        return;
-    }
-    uint32_t v = widen(p, to->bytes, to->sign), *d = &to->row[0][lane];
-    if (to->half == HALF_LO)
-        *d = (*d & 0xffff0000) | (v & 0xffff);
-    else if (to->half == HALF_HI)
-        *d = (*d & 0xffff) | v << 16;
-    else
-        *d = v;
-}
-
-static bool undefined_memory(struct wave *w, const struct inst *in, const struct alloc *a,
-                             const uint8_t *line, uint64_t at, unsigned bytes, int lane)
-{
-    for (unsigned b = (at % LINE) & ~3u; b < at % LINE + bytes && b + 4 <= LINE; b += 4) {
-        uint32_t v;
-        memcpy(&v, line + b, 4);
-        if (__builtin_expect(v != POISON, 1))
-            continue;
-        uint64_t addr = (uint64_t)(uintptr_t)a->base + at / LINE * LINE + b;
-        if (device_escaped(w->xcd->launch->dev, addr))
-            continue;
-        fault(w, in, EMU_CHECK_UNDEFINED, "undefined-memory", lane, NULL,
-              "dword at 0x%llx (allocation 0x%llx + 0x%llx of 0x%zx) is read, but nobody wrote it",
-              (unsigned long long)addr, (unsigned long long)(uintptr_t)a->base,
-              (unsigned long long)(addr - (uint64_t)(uintptr_t)a->base), a->size);
-        return true;
-    }
-    return false;
-}
-
-/* A lane whose bytes cross a line, or of which some dwords are out of range: dword by dword. */
-static bool load_lane(struct wave *w, const struct inst *in, const struct landing *to,
-                      unsigned lane, uint64_t addr, unsigned dwords)
-{
-    uint8_t bytes[16] = {0}, tmp[LINE];
-    bool check = w->xcd->launch->checks & EMU_CHECK_UNDEFINED;
-    for (unsigned b = 0; b < to->bytes && b / 4 < dwords;) {
-        struct alloc *a;
-        unsigned n = to->bytes - b < 4 ? to->bytes - b : 4;
-        if (!mem_span(w, in, addr + b, n, (int)lane, &a))
-            return false;
-        uint64_t at = addr + b - (uint64_t)(uintptr_t)a->base;
-        if (n > LINE - at % LINE)
-            n = (unsigned)(LINE - at % LINE);
-        const uint8_t *line =
-            cache_line(w, in, a, at / LINE, mask_range(at % LINE, n), (int)lane, tmp);
-        if (!line)
-            return false;
-        if (check && !a->defined && undefined_memory(w, in, a, line, at, n, (int)lane))
-            return false;
-        memcpy(bytes + b, line + at % LINE, n);
-        b += n;
-    }
-    land_lane(to, lane, bytes);
-    return true;
-}
-
-/* Lanes in order; neighbours in one line share the look-up. */
-static bool load_global(struct wave *w, const struct inst *in, const struct landing *to,
-                        const struct places *p)
-{
-    bool undefined = w->xcd->launch->checks & EMU_CHECK_UNDEFINED;
-    uint64_t left = p->global;
-    unsigned bytes = to->bytes, align = bytes < 4 ? bytes : 4;
-    while (left) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint64_t addr = p->addr[lane];
-        struct alloc *a;
-        if (partial_lane(in, p, lane)) {
-            if (!load_lane(w, in, to, lane, addr, p->valid[lane]))
-                return false;
-            left &= left - 1;
-            continue;
-        }
-        if (!mem_span(w, in, addr, bytes, (int)lane, &a))
-            return false;
-        uint64_t base = (uint64_t)(uintptr_t)a->base, line = (addr - base) / LINE;
-        if ((addr - base) % LINE + bytes > LINE) {
-            if (!load_lane(w, in, to, lane, addr, 4))
-                return false;
-            left &= left - 1;
-            continue;
-        }
-        uint64_t run = 0;
-        struct mask128 want = {0, 0};
-        for (uint64_t more = left; more; more &= more - 1) {
-            unsigned j = (unsigned)__builtin_ctzll(more);
-            uint64_t at = p->addr[j] - base;
-            if (at / LINE != line || at % LINE + bytes > LINE || at + bytes > a->size ||
-                p->addr[j] % align || partial_lane(in, p, j))
-                break;
-            struct mask128 m = mask_range(at % LINE, bytes);
-            want.lo |= m.lo;
-            want.hi |= m.hi;
-            run |= 1ull << j;
-        }
-        uint8_t tmp[LINE];
-        const uint8_t *src = cache_line(w, in, a, line, want, (int)lane, tmp);
-        if (!src)
-            return false;
-        bool check = undefined && !a->defined;
-        for (uint64_t more = run; more; more &= more - 1) {
-            unsigned j = (unsigned)__builtin_ctzll(more);
-            uint64_t at = p->addr[j] - base;
-            if (check && undefined_memory(w, in, a, src, at, bytes, (int)j))
-                return false;
-            land_lane(to, j, src + at % LINE);
-        }
-        left &= ~run;
-    }
-    return true;
-}
-
-static bool scratch_span(struct wave *w, const struct inst *in, uint64_t addr, unsigned bytes,
-                         unsigned lane, uint8_t **at)
+bool scratch_span(struct wave *w, const struct inst *in, uint64_t addr, unsigned bytes,
+                  unsigned lane, uint8_t **at)
 {
     uint32_t size = w->xcd->launch->d->private_bytes;
     if (addr + bytes > size) {
@@ -356,86 +196,9 @@ static bool scratch_span(struct wave *w, const struct inst *in, uint64_t addr, u
     return true;
 }
 
-/* Compilers spill and reload whole registers and half-filled arrays, so scratch that nobody wrote
- * is no mistake when it is loaded: the lanes that get it are undefined, until something uses them.
- * Of loads narrower than a dword it is one. */
-static bool note_undefined_scratch(struct wave *w, const struct inst *in, const struct landing *to,
-                                   const uint8_t *at, unsigned lane, uint64_t addr)
-{
-    if (!(w->xcd->launch->checks & EMU_CHECK_UNDEFINED))
-        return true;
-    unsigned reg = vnum(&in->op[in->vdst]);
-    for (unsigned k = 0; k < (to->bytes + 3) / 4; k++) {
-        uint32_t v;
-        memcpy(&v, at + 4 * k - ((uintptr_t)at & 3), 4);
-        if (v != POISON)
-            continue;
-        if (to->bytes < 4) {
-            fault(w, in, EMU_CHECK_UNDEFINED, "undefined-scratch", (int)lane, NULL,
-                  "scratch byte 0x%llx is read, but nobody wrote it", (unsigned long long)addr);
-            return false;
-        }
-        w->stay[reg + k] |= 1ull << lane;
-        w->ok[reg + k] &= ~(1ull << lane);
-    }
-    return true;
-}
+/* ---- waiting and counting ---- */
 
-static bool load_near(struct wave *w, const struct inst *in, const struct landing *to,
-                      const struct places *p)
-{
-    for (uint64_t left = p->scratch; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint8_t *at;
-        if (!scratch_span(w, in, p->addr[lane], to->bytes, lane, &at))
-            return false;
-        if (!note_undefined_scratch(w, in, to, at, lane, p->addr[lane]))
-            return false;
-        land_lane(to, lane, at);
-    }
-    for (uint64_t left = p->lds; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint32_t addr = (uint32_t)p->addr[lane];
-        if (!lds_access(w, in, addr, to->bytes, false, false, (int)lane))
-            return false;
-        uint8_t zero[16] = {0};
-        land_lane(to, lane, addr + to->bytes <= w->group->lds_bytes ? w->group->lds + addr : zero);
-    }
-    return true;
-}
-
-static uint64_t hash_lanes(const struct landing *to, uint64_t lanes)
-{
-    uint64_t h = lanes;
-    unsigned n = to->bytes >= 4 ? to->bytes / 4 : 1;
-    for (unsigned k = 0; k < n; k++)
-        for (uint64_t left = lanes; left; left &= left - 1)
-            h = (h ^ to->row[k][__builtin_ctzll(left)]) * 0x9e3779b97f4a7c15u;
-    return h;
-}
-
-/* A load may be a poll. Only one that comes to the same address again is worth a closer look. */
-static void note_poll(struct wave *w, const struct inst *in, const struct landing *to,
-                      const struct places *p)
-{
-    unsigned first = (unsigned)__builtin_ctzll(p->global);
-    uint64_t watch = 0, hash = 0;
-    if (spin_again(w, in, p->addr[first])) {
-        uint64_t last = ~0ull;
-        for (uint64_t left = p->global; left; left &= left - 1) {
-            uint64_t line = p->addr[__builtin_ctzll(left)] / LINE;
-            if (line != last)
-                watch |= bloom_line(line * LINE);
-            last = line;
-        }
-        hash = hash_lanes(to, p->global) | 1;
-        w->block_addr = p->addr[first];
-        w->block_value = to->row[0][first];
-    }
-    spin_note(w, in, p->addr[first], hash, watch);
-}
-
-static bool wait_for_own_stores(struct wave *w, const struct inst *in, const struct places *p)
+bool wait_for_own_stores(struct wave *w, const struct inst *in, const struct places *p)
 {
     if (!w->npend || !pend_conflict(w, p->global, p->addr))
         return false;
@@ -445,7 +208,7 @@ static bool wait_for_own_stores(struct wave *w, const struct inst *in, const str
     return true;
 }
 
-static void count_vmem(struct wave *w, const struct inst *in, struct flight f)
+void count_vmem(struct wave *w, const struct inst *in, struct flight f)
 {
     f.in = in;
     f.count = 1;
@@ -453,310 +216,6 @@ static void count_vmem(struct wave *w, const struct inst *in, struct flight f)
     counter_issue(w, &w->vm, f);
     if (in->flags & IF_FLAT)
         counter_issue(w, &w->lgkm, (struct flight){.in = in, .cls = OPC_OTHER, .count = 1});
-}
-
-static void exec_load(struct wave *w, const struct inst *in)
-{
-    const struct vmem_row *r = in->row;
-    struct places p;
-    find_places(w, in, r->bytes, &p);
-    if (wait_for_own_stores(w, in, &p))
-        return;
-    const struct opnd *d = &in->op[in->vdst];
-    struct landing to = {.bytes = r->bytes, .half = r->half, .sign = r->sign};
-    for (unsigned k = 0; k < d->n && k < 4; k++)
-        to.row[k] = vrow(w, d, k);
-    for (uint64_t left = p.none; left; left &= left - 1) {
-        static const uint8_t zero[16];
-        land_lane(&to, (unsigned)__builtin_ctzll(left), zero);
-    }
-    if (!load_global(w, in, &to, &p))
-        return;
-    mark_loading(w, in, vnum(d), d->n, w->exec);
-    if (!load_near(w, in, &to, &p))
-        return;
-    if (p.global)
-        note_poll(w, in, &to, &p);
-    count_vmem(
-        w, in,
-        (struct flight){.cls = OPC_LOAD, .reg = (uint16_t)vnum(d), .n = d->n, .lanes = w->exec});
-}
-
-/* Memory to LDS: lane i's bytes go to M0 + offset + i times their (dword-rounded) size. */
-static void exec_load_lds(struct wave *w, const struct inst *in)
-{
-    const struct vmem_row *r = in->row;
-    struct places p;
-    find_places(w, in, r->bytes, &p);
-    if (wait_for_own_stores(w, in, &p))
-        return;
-    _Alignas(64) uint32_t rows[4][LANES];
-    memset(rows, 0, sizeof(rows));
-    struct landing to = {
-        .bytes = r->bytes, .sign = r->sign, .row = {rows[0], rows[1], rows[2], rows[3]}
-    };
-    if (!load_global(w, in, &to, &p))
-        return;
-    struct group *g = w->group;
-    unsigned step = r->bytes <= 4 ? 4 : 16, bytes = r->bytes < 4 ? 4 : r->bytes;
-    struct lds_touch *t = lds_touch_new(w, bytes, true, true);
-    if (!t)
-        return;
-    bool track = w->xcd->launch->checks & EMU_CHECK_RACES;
-    for (uint64_t left = w->exec; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint32_t addr = w->s[S_M0] + (uint32_t)in->offset + lane * step;
-        t->addr[lane] = addr;
-        if (!lds_access(w, in, addr, bytes, true, false, (int)lane))
-            return;
-        for (unsigned k = 0; k < bytes / 4; k++) {
-            if ((uint64_t)addr + 4 * k + 4 > g->lds_bytes)
-                break;
-            memcpy(g->lds + addr + 4 * k, &rows[k][lane], 4);
-            if (track)
-                g->cells[addr / 4 + k].dma = 1;
-        }
-    }
-    count_vmem(w, in, (struct flight){.cls = OPC_LDS_DMA, .touch = t});
-}
-
-/* ---- stores ---- */
-
-static bool store_near(struct wave *w, const struct inst *in, const struct places *p,
-                       const struct pend *d)
-{
-    const struct opnd *o = &in->op[in->vdata];
-    uint64_t undefined[4] = {0};
-    bool checked = w->xcd->launch->checks != 0;
-    for (unsigned k = 0; k < o->n && k < 4 && checked; k++) {
-        /* In scratch, what is undefined stays so; elsewhere it is a mistake, and in flight too. */
-        unsigned reg = vnum(o) + k;
-        undefined[k] = ~w->ok[reg] & p->scratch;
-        uint64_t bad = w->flight[reg] & p->scratch;
-        if ((reg & 255) >= (o->acc ? w->na : w->nv))
-            bad |= p->scratch;
-        bad |= ~w->ok[reg] & w->exec & ~p->scratch;
-        if (bad && in->mnemonic[0] != 'g' && in->mnemonic[0] != 'b' &&
-            !check_vgpr(w, in, reg, 1, bad))
-            return false;
-    }
-    for (uint64_t left = p->scratch | p->lds; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint8_t *at = NULL;
-        if (p->scratch >> lane & 1) {
-            if (!scratch_span(w, in, p->addr[lane], d->bytes, lane, &at))
-                return false;
-        } else {
-            uint32_t addr = (uint32_t)p->addr[lane];
-            if (!lds_access(w, in, addr, d->bytes, true, false, (int)lane))
-                return false;
-            if (addr + d->bytes > w->group->lds_bytes)
-                continue;
-            at = w->group->lds + addr;
-        }
-        for (unsigned b = 0; b < d->bytes; b += 4) {
-            unsigned n = d->bytes - b < 4 ? d->bytes - b : 4;
-            bool ok = ~undefined[b / 4] >> lane & 1;
-            uint32_t poison = POISON;
-            memcpy(at + b, ok || n < 4 ? &d->data[b / 4][lane] : &poison, n);
-        }
-    }
-    return true;
-}
-
-/* Bounds of each lane, and stored words that look like poison. */
-static bool check_store(struct wave *w, const struct inst *in, const struct pend *d)
-{
-    struct alloc *a;
-    for (uint64_t left = d->lanes; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        if (!mem_span(w, in, d->addr[lane], d->bytes, (int)lane, &a))
-            return false;
-        if (a->code) {
-            fault(w, in, EMU_CHECK_BOUNDS, "store-to-code", (int)lane, NULL,
-                  "store to 0x%llx, inside a code object", (unsigned long long)d->addr[lane]);
-            return false;
-        }
-        if (a->defined || d->bytes < 4)
-            continue;
-        for (unsigned k = 0; k < d->bytes / 4; k++)
-            if (__builtin_expect(d->data[k][lane] == POISON, 0))
-                device_escape(w->xcd->launch->dev, d->addr[lane] + 4 * k);
-    }
-    return true;
-}
-
-/* Lanes of which only the first dwords are in range: one store a lane would be right and slow; they
- * are rare. */
-static void trim(const struct inst *in, const struct places *p, struct pend *d)
-{
-    for (uint64_t left = d->lanes; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        if (partial_lane(in, p, lane))
-            d->lanes &= ~(1ull << lane);
-    }
-}
-
-static struct pend *gather_store(struct wave *w, const struct inst *in, const struct vmem_row *r,
-                                 const struct places *p, enum pend_kind kind)
-{
-    struct pend *d = pend_new(w, in, kind, p->global, r->bytes);
-    if (!d)
-        return NULL;
-    memcpy(d->addr, p->addr, sizeof(d->addr));
-    const struct opnd *o = &in->op[in->vdata];
-    for (unsigned k = 0; k < o->n && k < 4; k++)
-        memcpy(d->data[k], vrow(w, o, k), LANES * 4);
-    if (r->half == HALF_HI)
-        for (unsigned i = 0; i < LANES; i++)
-            d->data[0][i] >>= 16;
-    return d;
-}
-
-/* The dwords in range of lanes that are cut off by the buffer's end, as dword stores of their own.
- */
-static bool store_cut_lanes(struct wave *w, const struct inst *in, const struct places *p,
-                            const struct pend *all, enum pend_kind kind)
-{
-    for (unsigned k = 0; k < 4 && k < all->bytes / 4u; k++) {
-        uint64_t lanes = 0;
-        for (uint64_t left = p->global; left; left &= left - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(left);
-            if (partial_lane(in, p, lane) && k < p->valid[lane])
-                lanes |= 1ull << lane;
-        }
-        if (!lanes)
-            continue;
-        struct pend *d = pend_new(w, in, kind, lanes, 4);
-        if (!d)
-            return false;
-        for (unsigned i = 0; i < LANES; i++)
-            d->addr[i] = p->addr[i] + 4 * k;
-        memcpy(d->data[0], all->data[k], LANES * 4);
-        if (!check_store(w, in, d))
-            return false;
-        pend_issue(w, d);
-        pend_unref(w->xcd, d); /* no counter of its own */
-    }
-    return true;
-}
-
-static void exec_store(struct wave *w, const struct inst *in)
-{
-    const struct vmem_row *r = in->row;
-    struct places p;
-    find_places(w, in, r->bytes, &p);
-    spin_reset(w);
-    bool weak = w->xcd->launch->checks & EMU_CHECK_CACHES;
-    enum pend_kind kind = in->sc1 || !weak ? PEND_STORE : PEND_PLAIN;
-    if (kind == PEND_PLAIN && w->npend && wait_for_own_stores(w, in, &p))
-        return;
-    struct pend *d = gather_store(w, in, r, &p, kind);
-    if (!d)
-        return;
-    if (!store_near(w, in, &p, d) || !store_cut_lanes(w, in, &p, d, kind))
-        return;
-    trim(in, &p, d);
-    if (!check_store(w, in, d))
-        return;
-    struct flight f = {.cls = OPC_STORE};
-    if (d->lanes) {
-        f.pend = d;
-        pend_issue(w, d);
-    } else {
-        pend_unref(w->xcd, d);
-    }
-    count_vmem(w, in, f);
-}
-
-/* ---- atomics ---- */
-
-static void exec_atomic(struct wave *w, const struct inst *in)
-{
-    const struct vmem_row *r = in->row;
-    struct places p;
-    find_places(w, in, r->bytes, &p);
-    spin_reset(w);
-    if (p.lds | p.scratch) {
-        fault(w, in, EMU_CHECK_BOUNDS, "flat-atomic", -1, NULL,
-              "flat atomics to LDS or scratch are not executed");
-        return;
-    }
-    struct pend *d = gather_store(w, in, r, &p, PEND_ATOMIC);
-    if (!d)
-        return;
-    trim(in, &p, d);
-    d->returns = in->vdst >= 0;
-    struct alloc *a;
-    for (uint64_t left = d->lanes; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        if (!mem_span(w, in, d->addr[lane], r->bytes, (int)lane, &a))
-            return;
-        if (d->addr[lane] % r->bytes) {
-            fault(w, in, EMU_CHECK_BOUNDS, "memory-misaligned", (int)lane, NULL,
-                  "address 0x%llx of an atomic is not aligned to %u",
-                  (unsigned long long)d->addr[lane], r->bytes);
-            return;
-        }
-    }
-    struct flight f = {.cls = OPC_ATOMIC};
-    if (d->lanes) {
-        f.pend = d;
-        pend_issue(w, d);
-    } else {
-        pend_unref(w->xcd, d);
-    }
-    if (in->vdst >= 0) {
-        unsigned n = r->bytes / 4;
-        f.reg = (uint16_t)vnum(&in->op[in->vdst]);
-        f.n = (uint8_t)n;
-        f.lanes = w->exec;
-        for (uint64_t left = w->exec & ~p.global; left; left &= left - 1)
-            for (unsigned k = 0; k < n; k++)
-                vrow(w, &in->op[in->vdst], k)[__builtin_ctzll(left)] = 0;
-        mark_loading(w, in, f.reg, n, w->exec);
-    }
-    count_vmem(w, in, f);
-}
-
-void vmem_atomic_commit(struct launch *l, struct pend *p)
-{
-    const struct vmem_row *r = p->in->row;
-    struct wave *w = p->w;
-    bool wide = r->bytes == 8;
-    unsigned n = r->bytes / 4;
-    for (uint64_t left = p->lanes; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        struct alloc *a = device_find(l->dev, p->addr[lane]);
-        if (!a)
-            return;
-        uint64_t at = p->addr[lane] - (uint64_t)(uintptr_t)a->base, line = at / LINE, old = 0;
-        uint8_t *mem = a->base + at, data[LINE];
-        /* Bytes dirty in its own L2 are older. */
-        uint64_t rec = a->xshadow[w->xcd->index][line] >> SHADOW_REC_SHIFT;
-        struct mask128 m = mask_range(at % LINE, r->bytes);
-        memcpy(data + at % LINE, mem, r->bytes);
-        if (rec && mask_meets(w->xcd->recs[rec]->dirty, m))
-            memcpy(data + at % LINE, w->xcd->recs[rec]->data + at % LINE, r->bytes);
-        memcpy(&old, data + at % LINE, r->bytes);
-        if (!a->defined && (uint32_t)old == POISON && l->checks & EMU_CHECK_UNDEFINED &&
-            r->op != AT_SWAP && !device_escaped(l->dev, p->addr[lane])) {
-            fault(w, p->in, EMU_CHECK_UNDEFINED, "undefined-memory", (int)lane, NULL,
-                  "atomic on 0x%llx, which nobody wrote", (unsigned long long)p->addr[lane]);
-            return;
-        }
-        uint64_t v = p->data[0][lane], cmp = 0;
-        if (wide)
-            v |= (uint64_t)p->data[1][lane] << 32;
-        if (r->op == AT_CMPSWAP)
-            cmp = p->data[n][lane] | (wide ? (uint64_t)p->data[n + 1][lane] << 32 : 0);
-        uint64_t new = atomic_value(r->op, wide, old, v, cmp);
-        memcpy(data + at % LINE, &new, r->bytes);
-        l->commits += cache_commit(l, w->xcd, (int)w->group->cu, a, line, m, data);
-        if (p->returns)
-            for (unsigned k = 0; k < n; k++)
-                vrow(w, &p->in->op[p->in->vdst], k)[lane] = (uint32_t)(old >> 32 * k);
-    }
 }
 
 /* ---- cache maintenance ---- */

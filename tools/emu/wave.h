@@ -587,7 +587,7 @@ enum atomic_op {
 };
 uint64_t atomic_value(unsigned op, bool wide, uint64_t old, uint64_t v, uint64_t cmp);
 
-/* exec_vmem.c: an atomic at its commit */
+/* exec_vmem_store.c: an atomic at its commit */
 void vmem_atomic_commit(struct launch *l, struct pend *p);
 
 /* schedule.c */
