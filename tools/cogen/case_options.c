@@ -7,100 +7,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPT_SEED = 1,
-    OPT_MODE,
-    OPT_BLOCK,
-    OPT_COMP_BLOCK,
-    OPT_MAX_POS,
-    OPT_PAD,
-    OPT_X_PAD,
-    OPT_TOPK_COLS,
-    OPT_SWA_GAP,
-    OPT_COMP_GAP,
-    OPT_DEVICE,
-    OPT_MANIFEST,
-    OPT_SCHEDULE_SEED,
-    OPT_TIMEOUT,
-};
-
-static const struct argp_option options[] = {
-    {"seed", OPT_SEED, "N", 0, "seed of the inputs (1)", 1},
-    {"mode", OPT_MODE, "random|exact", 0,
-     "values of the inputs: random, or small integers whose sums are exact", 1},
-    {"block", OPT_BLOCK, "N", 0, "rows of a sliding-window cache block (64)", 1},
-    {"comp-block", OPT_COMP_BLOCK, "N", 0, "rows of a compressed cache block (16)", 1},
-    {"max-pos", OPT_MAX_POS, "N", 0, "positions are below it (4096)", 1},
-    {"pad", OPT_PAD, 0, 0, "the last token is a pad row: slot -1", 1},
-    {"x-pad", OPT_X_PAD, "N", 0, "elements between the rows of x (0)", 1},
-    {"topk-cols", OPT_TOPK_COLS, "N", 0,
-     "with global keys: row length of the top-k table at run time (its width)", 1},
-    {"swa-gap", OPT_SWA_GAP, "BYTES", 0, "bytes between blocks of the sliding-window cache (0)", 1},
-    {"comp-gap", OPT_COMP_GAP, "BYTES", 0, "bytes between blocks of the compressed cache (0)", 1},
-    {"device", OPT_DEVICE, "emu|hsa|auto", 0, "where the kernels run (emu)", 2},
-    {"manifest", OPT_MANIFEST, "FILE", 0, "take the kernels from there (default: generate them)",
-     2},
-    {"schedule-seed", OPT_SCHEDULE_SEED, "N", 0, "seed of the emulator's schedule (0)", 2},
-    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "give a launch up after that long (600)", 2},
-    {0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int take_mode(void *field, const char *text, char *err, size_t err_size)
 {
-    struct case_options *o = state->input;
-    const int64_t far = (int64_t)1 << 40;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->keys;
-        return 0;
-    case OPT_SEED:
-        o->params.seed = (uint32_t)cli_number("seed", arg, 0, UINT32_MAX, state);
-        return 0;
-    case OPT_MODE:
-        if (strcmp(arg, "random") != 0 && strcmp(arg, "exact") != 0)
-            argp_failure(state, EXIT_BAD_INPUT, 0, "--mode %s: accepted are random, exact", arg);
-        o->params.mode = strcmp(arg, "exact") == 0 ? REF_EXACT : REF_RANDOM;
-        return 0;
-    case OPT_BLOCK:
-        o->params.block = (int)cli_number("block", arg, 1, 65536, state);
-        return 0;
-    case OPT_COMP_BLOCK:
-        o->params.comp_block = (int)cli_number("comp-block", arg, 1, 65536, state);
-        return 0;
-    case OPT_MAX_POS:
-        o->params.max_pos = (int)cli_number("max-pos", arg, 1, 1 << 24, state);
-        return 0;
-    case OPT_PAD:
-        o->params.pad = true;
-        return 0;
-    case OPT_X_PAD:
-        o->params.x_pad = (int)cli_number("x-pad", arg, 0, 1 << 20, state);
-        return 0;
-    case OPT_TOPK_COLS:
-        o->params.topk_cols = (int)cli_number("topk-cols", arg, 1, 8192, state);
-        return 0;
-    case OPT_SWA_GAP:
-        o->params.swa_gap = (size_t)cli_number("swa-gap", arg, 0, far, state);
-        return 0;
-    case OPT_COMP_GAP:
-        o->params.comp_gap = (size_t)cli_number("comp-gap", arg, 0, far, state);
-        return 0;
-    case OPT_DEVICE:
-        o->device = arg;
-        return 0;
-    case OPT_MANIFEST:
-        o->manifest = arg;
-        return 0;
-    case OPT_SCHEDULE_SEED:
-        o->schedule_seed = (uint64_t)cli_number("schedule-seed", arg, 0, INT64_MAX, state);
-        return 0;
-    case OPT_TIMEOUT:
-        o->timeout_s = (uint64_t)cli_number("timeout", arg, 1, 1000000, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    enum ref_mode *mode = field;
+    if (strcmp(text, "random") != 0 && strcmp(text, "exact") != 0) {
+        snprintf(err, err_size, "accepted are random, exact");
+        return -1;
     }
+    *mode = strcmp(text, "exact") == 0 ? REF_EXACT : REF_RANDOM;
+    return 0;
 }
+
+#define FIELD(member) CLI_FIELD(struct case_options, member)
+#define FAR ((int64_t)1 << 40)
+
+static const struct cli_option inputs[] = {
+    {"seed", 0, "N", "seed of the inputs (1)", FIELD(params.seed), .most = UINT32_MAX},
+    {"mode", 0, "random|exact",
+     "values of the inputs: random, or small integers whose sums are exact", CLI_FIELD_BY(struct case_options, params.mode, take_mode)},
+    {"block", 0, "N", "rows of a sliding-window cache block (64)", FIELD(params.block), .least = 1,
+     .most = 65536},
+    {"comp-block", 0, "N", "rows of a compressed cache block (16)", FIELD(params.comp_block),
+     .least = 1, .most = 65536},
+    {"max-pos", 0, "N", "positions are below it (4096)", FIELD(params.max_pos), .least = 1,
+     .most = 1 << 24},
+    {"pad", 0, NULL, "the last token is a pad row: slot -1", FIELD(params.pad)},
+    {"x-pad", 0, "N", "elements between the rows of x (0)", FIELD(params.x_pad), .most = 1 << 20},
+    {"topk-cols", 0, "N", "with global keys: row length of the top-k table at run time (its width)",
+     FIELD(params.topk_cols), .least = 1, .most = 8192},
+    {"swa-gap", 0, "BYTES", "bytes between blocks of the sliding-window cache (0)",
+     FIELD(params.swa_gap), .most = FAR},
+    {"comp-gap", 0, "BYTES", "bytes between blocks of the compressed cache (0)",
+     FIELD(params.comp_gap), .most = FAR},
+};
+
+static const struct cli_option run_on[] = {
+    {"device", 0, "emu|hsa|auto", "where the kernels run (emu)", FIELD(device)},
+    {"manifest", 0, "FILE", "take the kernels from there (default: generate them)",
+     FIELD(manifest)},
+    {"schedule-seed", 0, "N", "seed of the emulator's schedule (0)", FIELD(schedule_seed),
+     .most = INT64_MAX},
+    {"timeout", 0, "SECONDS", "give a launch up after that long (600)", FIELD(timeout_s),
+     .least = 1, .most = 1000000},
+};
 
 void case_options_init(struct case_options *o)
 {
@@ -109,9 +58,8 @@ void case_options_init(struct case_options *o)
     o->params.seed = 1;
     o->device = "emu";
     o->timeout_s = 600;
-    o->argp = (struct argp){.options = options, .parser = parse, .children = o->keys.child};
-    o->child[0] = (struct argp_child){&o->argp, 0, "The inputs and the device:", 2};
-    o->child[1] = (struct argp_child){0};
+    o->run_on = (struct cli_table){CLI_ROWS(run_on), "The device:", o, &o->keys.table};
+    o->inputs = (struct cli_table){CLI_ROWS(inputs), "The inputs:", o, &o->run_on};
 }
 
 /* Keys of K1 and K2: the options are one layer's, `--kernel` says which of the two run. */

@@ -14,11 +14,10 @@ struct case_options {
     const char *device, *manifest;
     uint64_t schedule_seed;
     uint64_t timeout_s;
-    struct argp argp;
-    struct argp_child child[2];
+    struct cli_table inputs, run_on; /* and, behind them, the key's */
 };
 
-/* Prepares o->child, for a command's argp; child_inputs[0] is o. */
+/* Prepares o->inputs, for a command's tables. */
 void case_options_init(struct case_options *o);
 
 /* A step that is ready to run: keys, the case with its inputs, and the reference's key table. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the subcommands share: the table of commands, options of a key, messages, progress, files.
+ * What the subcommands share: the table of commands, options, messages, progress, files.
  *
  * A message of the command line is one line on stderr, "cogen COMMAND: ...", and an exit status: 0
  * good, 1 something failed or differs, 2 the command was given something it does not accept.
@@ -10,7 +10,6 @@
 
 #include "gen/key.h"
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,31 +40,67 @@ int cmd_lint(int argc, char **argv);
 int cli_fail(const char *who, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* argp_parse with this program's habits: a stray argument is refused unless args_doc says what it
- * is. On --help, or after a message, the process ends, as argp does it. */
-void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
-/* An integer option's text; ends the process with a line that names the option, the text and the
- * range when it is none. */
-int64_t cli_number(const char *option, const char *text, int64_t least, int64_t most,
-                   struct argp_state *state);
+/* ---- options of a command: tables of them, its own and those that commands share */
 
-/* ---- options of a key: one argp option a row of cogen_key_options */
+/* What an option takes: CLI_FIELD makes it from the type of the field that it sets, CLI_FIELD_BY
+ * has a function of its own. */
+enum cli_kind { CLI_OWN, CLI_SWITCH, CLI_TEXT, CLI_INT, CLI_U32, CLI_U64 };
+
+struct cli_option {
+    const char *name;  /* NULL: the command's one argument that is not an option */
+    int letter;        /* of the short form; 0: none */
+    const char *value; /* what --help calls its value; NULL: it has none */
+    const char *help;
+    enum cli_kind kind;
+    size_t at;           /* of the field in the struct that the table is for */
+    int64_t least, most; /* of a number */
+    /* CLI_OWN: puts the text into the field; 0, or -1 and what is accepted. */
+    int (*take)(void *field, const char *text, char *err, size_t err_size);
+    bool bare;          /* without a value it is "1" */
+    const char *needed; /* what it is for, when it may not be left out */
+};
+
+#define CLI_FIELD(type, member)                                                                    \
+    .kind = _Generic(((type *)0)->member,                                                          \
+        bool: CLI_SWITCH,                                                                          \
+        const char *: CLI_TEXT,                                                                    \
+        int: CLI_INT,                                                                              \
+        uint32_t: CLI_U32,                                                                         \
+        uint64_t: CLI_U64),                                                                        \
+    .at = offsetof(type, member)
+#define CLI_FIELD_BY(type, member, function)                                                       \
+    .kind = CLI_OWN, .at = offsetof(type, member), .take = (function)
+
+struct cli_table {
+    const struct cli_option *rows;
+    size_t count;
+    const char *header; /* above them in --help; NULL: none */
+    void *into;         /* the struct of the fields */
+    const struct cli_table *next;
+};
+#define CLI_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof((table)[0])
+
+/* Fills the fields from the arguments. what: the text of --help; a part behind a \v stands below
+ * the options. On --help, or after a line that names the option, its text and what is accepted, the
+ * process ends. */
+void cli_parse(int argc, char **argv, const char *what, const struct cli_table *tables);
+int cli_number(const char *text, int64_t least, int64_t most, int64_t *number, char *err,
+               size_t err_size);
+
+/* ---- options of a key: one a row of cogen_key_options */
 
 enum { CLI_MAX_KEY_OPTIONS = 32 };
 
 struct cli_keys {
     const char
         *text[CLI_MAX_KEY_OPTIONS]; /* as given, by row of cogen_key_options; NULL: not given */
-    bool takes_layer,
-        layer; /* `--kernel layer`, both kernels in turn: whether accepted, whether given */
+    bool layer;                     /* `--kernel layer`, both kernels in turn, was given */
     char help[CLI_MAX_KEY_OPTIONS][192]; /* of an option: what it is, and the values it takes */
-    struct argp_option options[CLI_MAX_KEY_OPTIONS + 1];
-    struct argp argp;
-    struct argp_child child[2];
+    struct cli_option rows[CLI_MAX_KEY_OPTIONS];
+    struct cli_table table;
 };
 
-/* Prepares keys->child, for the field `children` of a command's argp. The parser's child_inputs[0]
- * is `keys`. */
+/* Prepares keys->table, for a command's tables. */
 void cli_keys_init(struct cli_keys *keys, const char *header, bool takes_layer);
 const char *cli_keys_text(const struct cli_keys *keys, const char *option); /* NULL: not given */
 void cli_keys_set(struct cli_keys *keys, const char *option, const char *text);

@@ -12,39 +12,19 @@ struct dump_options {
     const char *out;
 };
 
-static const struct argp_option options[] = {
-    {"out", 'o', "FILE", 0, "write there instead of standard output", 0},
-    {0},
+static const struct cli_option options[] = {
+    {"out", 'o', "FILE", "write there instead of standard output",
+     CLI_FIELD(struct dump_options, out)},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct dump_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->keys;
-        return 0;
-    case 'o':
-        o->out = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
-                     arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 int cmd_dump(int argc, char **argv)
 {
     struct dump_options o = {0};
     cli_keys_init(&o.keys, "The key:", false);
-    const struct argp argp = {
-        options, parse, NULL,
-        "Prints the assembly of a key, with its LDS and scratch maps, stages and reasons.",
-        o.keys.child};
-    cli_parse(&argp, argc, argv, &o);
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.keys.table};
+    cli_parse(argc, argv,
+              "Prints the assembly of a key, with its LDS and scratch maps, stages and reasons.",
+              &own);
 
     char err[ERR_SIZE];
     struct cogen_key key;

@@ -18,150 +18,77 @@
 
 enum { MAX_ARGS = RT_CODE_MAX_ARGS };
 
-enum emu_option {
-    OPT_KERNEL = 1,
-    OPT_GRID,
-    OPT_BLOCK,
-    OPT_ARG,
-    OPT_ARCH,
-    OPT_SEED,
-    OPT_LDS,
-    OPT_THREADS,
-    OPT_CHECKS,
-    OPT_TRACE,
-    OPT_LIMIT
+struct emu_args {
+    const char *text[MAX_ARGS];
+    int n;
 };
 
 struct emu_options {
-    const char *file, *kernel, *arch, *checks;
+    const char *file, *kernel, *arch;
     uint32_t grid[3], block[3];
-    const char *args[MAX_ARGS];
-    int n_args;
+    struct emu_args args;
     uint64_t seed, limit;
     uint32_t lds, threads;
+    unsigned checks;
     bool trace;
 };
 
-static const struct argp_option options[] = {
-    {"kernel", OPT_KERNEL, "NAME", 0, "the kernel (default: the only one of the file)", 0},
-    {"grid", OPT_GRID, "X[,Y[,Z]]", 0, "work-items of the launch", 0},
-    {"block", OPT_BLOCK, "X[,Y[,Z]]", 0, "work-items of a workgroup", 0},
-    {"arg", OPT_ARG, "KIND=VALUE", 0, "the next argument (below)", 0},
-    {"arch", OPT_ARCH, "NAME", 0, "device: gfx950 or gfx942 (default: the code object's)", 0},
-    {"seed", OPT_SEED, "N", 0, "seed of the schedule (0)", 0},
-    {"lds", OPT_LDS, "BYTES", 0, "dynamic LDS, beside the kernel's own (0)", 0},
-    {"threads", OPT_THREADS, "N", 0, "host threads (0: all cores)", 0},
-    {"checks", OPT_CHECKS, "LIST", 0,
-     "all, none, or of waits,hazards,undefined,bounds,races,caches (all)", 0},
-    {"limit", OPT_LIMIT, "N", 0, "stop after so many wave instructions (0: never)", 0},
-    {"trace", OPT_TRACE, 0, 0, "print every executed instruction", 0},
-    {0},
-};
-
-static void parse_dims(const char *option, char *arg, uint32_t out[3], struct argp_state *state)
+static int take_dims(void *field, const char *text, char *err, size_t err_size)
 {
+    uint32_t *dims = field;
     char copy[128], *save = NULL;
-    snprintf(copy, sizeof copy, "%s", arg);
-    out[0] = out[1] = out[2] = 1;
+    snprintf(copy, sizeof copy, "%s", text);
+    dims[0] = dims[1] = dims[2] = 1;
     int n = 0;
     for (char *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save)) {
-        if (n == 3)
-            argp_failure(state, EXIT_BAD_INPUT, 0, "--%s %s: at most three numbers", option, arg);
-        out[n++] = (uint32_t)cli_number(option, p, 1, UINT32_MAX, state);
-    }
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct emu_options *o = state->input;
-    switch (key) {
-    case OPT_KERNEL:
-        o->kernel = arg;
-        return 0;
-    case OPT_GRID:
-        parse_dims("grid", arg, o->grid, state);
-        return 0;
-    case OPT_BLOCK:
-        parse_dims("block", arg, o->block, state);
-        return 0;
-    case OPT_ARG:
-        if (o->n_args >= MAX_ARGS) {
-            argp_failure(state, EXIT_BAD_INPUT, 0, "--arg %s: at most %d arguments", arg, MAX_ARGS);
-            return EINVAL;
-        }
-        o->args[o->n_args++] = arg;
-        return 0;
-    case OPT_ARCH:
-        o->arch = arg;
-        return 0;
-    case OPT_SEED:
-        o->seed = (uint64_t)cli_number("seed", arg, 0, INT64_MAX, state);
-        return 0;
-    case OPT_LDS:
-        o->lds = (uint32_t)cli_number("lds", arg, 0, 160 * 1024, state);
-        return 0;
-    case OPT_THREADS:
-        o->threads = (uint32_t)cli_number("threads", arg, 0, 256, state);
-        return 0;
-    case OPT_CHECKS:
-        o->checks = arg;
-        return 0;
-    case OPT_LIMIT:
-        o->limit = (uint64_t)cli_number("limit", arg, 0, INT64_MAX, state);
-        return 0;
-    case OPT_TRACE:
-        o->trace = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->file)
-            argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": one code object is run",
-                         arg);
-        o->file = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->file)
-            argp_failure(state, EXIT_BAD_INPUT, 0, "which code object? cogen emu run FILE.co ...");
-        if (!o->grid[0] || !o->block[0])
-            argp_failure(state, EXIT_BAD_INPUT, 0, "--grid and --block are needed");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static int parse_checks(const char *text, unsigned *checks, char *err, size_t err_size)
-{
-    static const struct {
-        const char *name;
-        unsigned bits;
-    } names[] = {
-        {"all",       EMU_CHECK_ALL      },
-        {"none",      0                  },
-        {"waits",     EMU_CHECK_WAITS    },
-        {"hazards",   EMU_CHECK_HAZARDS  },
-        {"undefined", EMU_CHECK_UNDEFINED},
-        {"bounds",    EMU_CHECK_BOUNDS   },
-        {"races",     EMU_CHECK_RACES    },
-        {"caches",    EMU_CHECK_CACHES   }
-    };
-    char copy[128], *save = NULL;
-    *checks = text ? 0 : EMU_CHECK_ALL;
-    snprintf(copy, sizeof copy, "%s", text ? text : "");
-    for (char *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save)) {
-        size_t i = 0;
-        while (i < sizeof names / sizeof names[0] && strcmp(names[i].name, p) != 0)
-            i++;
-        if (i == sizeof names / sizeof names[0]) {
-            snprintf(err, err_size,
-                     "--checks %s: accepted are all, none, waits, hazards, undefined, bounds, "
-                     "races, caches",
-                     p);
+        int64_t number;
+        if (n == 3) {
+            snprintf(err, err_size, "at most three numbers");
             return -1;
         }
-        *checks |= names[i].bits;
+        if (cli_number(p, 1, UINT32_MAX, &number, err, err_size) != 0)
+            return -1;
+        dims[n++] = (uint32_t)number;
     }
     return 0;
 }
+
+static int take_arg(void *field, const char *text, char *err, size_t err_size)
+{
+    struct emu_args *args = field;
+    if (args->n == MAX_ARGS) {
+        snprintf(err, err_size, "at most %d arguments", MAX_ARGS);
+        return -1;
+    }
+    args->text[args->n++] = text;
+    return 0;
+}
+
+static int take_checks(void *field, const char *text, char *err, size_t err_size)
+{
+    return emu_checks_parse(text, field, err, err_size);
+}
+
+#define FIELD(member) CLI_FIELD(struct emu_options, member)
+#define FIELD_BY(member, function) CLI_FIELD_BY(struct emu_options, member, function)
+static const struct cli_option options[] = {
+    {NULL, 0, "FILE.co", NULL, FIELD(file), .needed = "the code object to run"},
+    {"kernel", 0, "NAME", "the kernel (default: the only one of the file)", FIELD(kernel)},
+    {"grid", 0, "X[,Y[,Z]]", "work-items of the launch", FIELD_BY(grid, take_dims),
+     .needed = "the work-items of the launch"},
+    {"block", 0, "X[,Y[,Z]]", "work-items of a workgroup", FIELD_BY(block, take_dims),
+     .needed = "the work-items of a workgroup"},
+    {"arg", 0, "KIND=VALUE", "the next argument (below)", FIELD_BY(args, take_arg)},
+    {"arch", 0, "NAME", "device: gfx950 or gfx942 (default: the code object's)", FIELD(arch)},
+    {"seed", 0, "N", "seed of the schedule (0)", FIELD(seed), .most = INT64_MAX},
+    {"lds", 0, "BYTES", "dynamic LDS, beside the kernel's own (0)", FIELD(lds), .most = 160 * 1024},
+    {"threads", 0, "N", "host threads (0: all cores)", FIELD(threads), .most = 256},
+    {"checks", 0, "LIST",
+     "all, none, or of waits,hazards,undefined,bounds,races,caches; -NAME: all but it (all)", FIELD_BY(checks, take_checks)},
+    {"limit", 0, "N", "stop after so many wave instructions (0: never)", FIELD(limit),
+     .most = INT64_MAX},
+    {"trace", 0, NULL, "print every executed instruction", FIELD(trace)},
+};
 
 /* ---- arguments: KIND=VALUE -> the bytes of the kernarg segment, and buffers */
 
@@ -320,9 +247,9 @@ static int put_args(struct emu_run *r)
     int used = 0, explicit = 0;
     for (uint32_t i = 0; i < c->arg_count; i++)
         explicit += strncmp(c->args[i].value_kind, "hidden_", 7) != 0;
-    if (explicit != r->o->n_args) {
+    if (explicit != r->o->args.n) {
         snprintf(r->err, r->err_size, "%s takes %d arguments, given are %d", c->kernel, explicit,
-                 r->o->n_args);
+                 r->o->args.n);
         return -1;
     }
     for (uint32_t i = 0; i < c->arg_count; i++) {
@@ -334,7 +261,7 @@ static int put_args(struct emu_run *r)
         }
         if (strncmp(a->value_kind, "hidden_", 7) == 0)
             put_hidden(r, a);
-        else if (put_arg(r, r->o->args[used++], a) != 0)
+        else if (put_arg(r, r->o->args.text[used++], a) != 0)
             return -1;
     }
     return 0;
@@ -379,9 +306,9 @@ static int run(struct emu_run *r)
                                 .threads = o->threads,
                                 .seed = o->seed,
                                 .max_insts = o->limit,
+                                .checks = o->checks,
                                 .trace = o->trace ? stdout : NULL};
-    if (parse_checks(o->checks, &config.checks, r->err, r->err_size) != 0 ||
-        emu_device_open(&config, &r->device, r->err, r->err_size) != 0 ||
+    if (emu_device_open(&config, &r->device, r->err, r->err_size) != 0 ||
         emu_object_load(r->device, r->bytes, size, &r->object, r->err, r->err_size) != 0)
         return -1;
     const struct emu_kernel *k = emu_object_find(r->object, r->code.kernel);
@@ -427,17 +354,16 @@ static int run(struct emu_run *r)
 
 static int emu_run(int argc, char **argv)
 {
-    struct emu_options o = {0};
-    const struct argp argp = {
-        options, parse, "FILE.co",
+    struct emu_options o = {.checks = EMU_CHECK_ALL};
+    const struct cli_table own = {CLI_ROWS(options), .into = &o};
+    cli_parse(
+        argc, argv,
         "Runs a kernel of a code object on the emulator, with every check on.\v"
         "Arguments, in the kernel's order: in=FILE (a buffer of the file's bytes), "
-        "inout=FILE,RESULT (written to RESULT "
-        "after the run), out=BYTES,RESULT (a buffer nobody has written), zero=BYTES, and i8=, "
-        "i16=, i32=, i64=, f32=, f64= for "
-        "values. Arguments that compilers add behind the kernel's own are filled in.",
-        0};
-    cli_parse(&argp, argc, argv, &o);
+        "inout=FILE,RESULT (written to RESULT after the run), out=BYTES,RESULT (a buffer nobody "
+        "has written), zero=BYTES, and i8=, i16=, i32=, i64=, f32=, f64= for values. Arguments "
+        "that compilers add behind the kernel's own are filled in.",
+        &own);
     char err[ERR_SIZE];
     struct emu_run r = {.o = &o, .err = err, .err_size = sizeof err};
     int bad = run(&r);

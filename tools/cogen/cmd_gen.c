@@ -6,59 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPT_ASSEMBLY = 1, OPT_MC, OPT_LLD };
-
 struct gen_options {
     struct cli_keys keys;
     struct make_options make;
 };
 
-static const struct argp_option options[] = {
-    {"out", 'o', "DIR", 0, "folder of the code objects and manifest.json", 0},
-    {"jobs", 'j', "N", 0, "threads (1); the bytes do not depend on it", 0},
-    {"assembly", OPT_ASSEMBLY, 0, 0, "keep the assembly too, NAME.s beside NAME.co", 0},
-    {"llvm-mc", OPT_MC, "PATH", 0,
-     "assembler, in place of $COGEN_LLVM_MC or the one found by the build", 0},
-    {"ld-lld", OPT_LLD, "PATH", 0,
-     "linker, in place of $COGEN_LD_LLD or the one found by the build", 0},
-    {0},
+#define FIELD(member) CLI_FIELD(struct gen_options, member)
+static const struct cli_option options[] = {
+    {"out", 'o', "DIR", "folder of the code objects and manifest.json", FIELD(make.folder),
+     .needed = "where to write the code objects"},
+    {"jobs", 'j', "N", "threads (1); the bytes do not depend on it", FIELD(make.jobs), .least = 1,
+     .most = 256},
+    {"assembly", 0, NULL, "keep the assembly too, NAME.s beside NAME.co", FIELD(make.assembly)},
+    {"llvm-mc", 0, "PATH", "assembler, in place of $COGEN_LLVM_MC or the one found by the build",
+     FIELD(make.tools.llvm_mc)},
+    {"ld-lld", 0, "PATH", "linker, in place of $COGEN_LD_LLD or the one found by the build",
+     FIELD(make.tools.ld_lld)},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct gen_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->keys;
-        return 0;
-    case 'o':
-        o->make.folder = arg;
-        return 0;
-    case 'j':
-        o->make.jobs = (int)cli_number("jobs", arg, 1, 256, state);
-        return 0;
-    case OPT_ASSEMBLY:
-        o->make.assembly = true;
-        return 0;
-    case OPT_MC:
-        o->make.tools.llvm_mc = arg;
-        return 0;
-    case OPT_LLD:
-        o->make.tools.ld_lld = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
-                     arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->make.folder)
-            argp_failure(state, EXIT_BAD_INPUT, 0,
-                         "--out DIR is missing: where to write the code objects");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 int cmd_gen(int argc, char **argv)
 {
@@ -69,11 +33,11 @@ int cmd_gen(int argc, char **argv)
                   "The keys; each option takes a list \"1,2,8..16\", and model, kernel, "
                   "tokens, tp and ratio \"all\":",
                   false);
-    const struct argp argp = {
-        options, parse, NULL,
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.keys.table};
+    cli_parse(
+        argc, argv,
         "Generates the code objects of every combination of the options given, and their manifest.",
-        o.keys.child};
-    cli_parse(&argp, argc, argv, &o);
+        &own);
 
     char err[ERR_SIZE];
     struct cogen_key *keys;

@@ -18,44 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 1, OPT_MANIFEST };
-
 struct inspect_options {
     struct cli_keys keys;
     const char *manifest, *file;
     bool json;
 };
 
-static const struct argp_option options[] = {
-    {"json", OPT_JSON, 0, 0, "print JSON instead of text", 0},
-    {"manifest", OPT_MANIFEST, "FILE", 0,
-     "inspect a kernel of it: the one that the key options name", 0},
-    {0},
+#define FIELD(member) CLI_FIELD(struct inspect_options, member)
+static const struct cli_option options[] = {
+    {NULL,       0, "FILE.co", NULL,                                                        FIELD(file)},
+    {"json",     0, NULL,      "print JSON instead of text",                                FIELD(json)},
+    {"manifest", 0, "FILE",    "inspect a kernel of it: the one that the key options name",
+     FIELD(manifest)                                                                                   },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct inspect_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->keys;
-        return 0;
-    case OPT_JSON:
-        o->json = true;
-        return 0;
-    case OPT_MANIFEST:
-        o->manifest = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->file)
-            argp_failure(state, EXIT_BAD_INPUT, 0,
-                         "stray argument \"%s\": one code object is inspected", arg);
-        o->file = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* What is shown. */
 struct inspection {
@@ -302,12 +277,11 @@ int cmd_inspect(int argc, char **argv)
 {
     struct inspect_options o = {0};
     cli_keys_init(&o.keys, "The key:", false);
-    const struct argp argp = {options, parse, "[FILE.co]",
-                              "Shows what a kernel is made of: of a key, of a manifest's kernel, "
-                              "or of a code object alone "
-                              "(then without instruction counts).",
-                              o.keys.child};
-    cli_parse(&argp, argc, argv, &o);
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.keys.table};
+    cli_parse(argc, argv,
+              "Shows what a kernel is made of: of a key, of a manifest's kernel, or of a code "
+              "object alone (then without instruction counts).",
+              &own);
 
     char err[ERR_SIZE];
     struct cogen_rt_library *lib = NULL;

@@ -13,44 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TOKENS = 48, OPT_JSON = 1, OPT_BUILD, OPT_REFUSED };
+enum { MOST_TOKENS = 48 };
 
 struct keys_options {
     struct cli_keys keys;
     bool json, build, refused;
 };
 
-static const struct argp_option options[] = {
-    {"json", OPT_JSON, 0, 0, "print JSON instead of a table", 0},
-    {"build", OPT_BUILD, 0, 0, "generate every key too (minutes), not only its plan", 0},
-    {"refused", OPT_REFUSED, 0, 0, "show also what is refused, and why", 0},
-    {0},
+#define FIELD(member) CLI_FIELD(struct keys_options, member)
+static const struct cli_option options[] = {
+    {"json",    0, NULL, "print JSON instead of a table",                       FIELD(json)   },
+    {"build",   0, NULL, "generate every key too (minutes), not only its plan", FIELD(build)  },
+    {"refused", 0, NULL, "show also what is refused, and why",                  FIELD(refused)},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct keys_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->keys;
-        return 0;
-    case OPT_JSON:
-        o->json = true;
-        return 0;
-    case OPT_BUILD:
-        o->build = true;
-        return 0;
-    case OPT_REFUSED:
-        o->refused = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
-                     arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* 0 when the generator takes the key; fills the finished key. */
 static int ask(const struct keys_options *o, const struct cli_keys *keys, struct cogen_key *key,
@@ -193,11 +168,9 @@ int cmd_keys(int argc, char **argv)
 {
     struct keys_options o = {0};
     cli_keys_init(&o.keys, "Only keys with:", false);
-    const struct argp argp = {
-        options, parse, NULL,
-        "Lists the keys that this build generates: a row holds a run of token counts.",
-        o.keys.child};
-    cli_parse(&argp, argc, argv, &o);
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.keys.table};
+    cli_parse(argc, argv,
+              "Lists the keys that this build generates: a row holds a run of token counts.", &own);
 
     json_t *list = o.json ? json_array() : NULL;
     if (!o.json)

@@ -2,7 +2,6 @@
 /* cogen lint: missing waits and wait states in any code object, found without running it. */
 #include "tools/cogen/cli.h"
 
-#include <argp.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,33 +10,16 @@
 #include "runtime/kernel.h"
 #include "tools/emu/lint.h"
 
-enum { EXIT_QUIET = 0, EXIT_FOUND = 1, EXIT_UNREADABLE = 2 };
-
 struct lint {
     const char *file, *arch;
     int certain, possible;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct lint *l = state->input;
-    switch (key) {
-    case 'a':
-        l->arch = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (l->file)
-            argp_error(state, "one code object at a time");
-        l->file = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!l->file)
-            argp_error(state, "no code object given");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct cli_option options[] = {
+    {NULL, 0, "FILE.co", NULL, CLI_FIELD(struct lint, file), .needed = "the code object to read"},
+    {"arch", 'a', "gfx950|gfx942", "target of the code object (its own)",
+     CLI_FIELD(struct lint, arch)},
+};
 
 static void found(void *data, const struct emu_kernel *kernel, const struct emu_lint_finding *f)
 {
@@ -65,10 +47,10 @@ static int lint(struct lint *l)
     struct cogen_rt_error e;
     char err[512];
     if (rt_read_file(l->file, &bytes, &size, &e) != COGEN_RT_OK)
-        return cli_fail("cogen lint", EXIT_UNREADABLE, "%s", e.text);
+        return cli_fail("cogen lint", EXIT_BAD_INPUT, "%s", e.text);
     struct emu_device *device = NULL;
     struct emu_object *object = NULL;
-    int status = EXIT_UNREADABLE;
+    int status = EXIT_BAD_INPUT;
     if (!l->arch)
         l->arch = target_of(bytes, size);
     struct emu_config config = {.arch = l->arch, .threads = 1, .checks = EMU_CHECK_ALL};
@@ -78,8 +60,8 @@ static int lint(struct lint *l)
     } else if (emu_lint(object, found, l) < 0) {
         cli_fail("cogen lint", status, "%s: out of memory", l->file);
     } else {
-        status = l->certain + l->possible ? EXIT_FOUND : EXIT_QUIET;
-        if (status == EXIT_FOUND)
+        status = l->certain + l->possible ? EXIT_FAILED : EXIT_GOOD;
+        if (status == EXIT_FAILED)
             printf("%s: %d on every path, %d on some path\n", l->file, l->certain, l->possible);
     }
     if (object)
@@ -92,20 +74,11 @@ static int lint(struct lint *l)
 
 int cmd_lint(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"arch", 'a', "gfx950|gfx942", 0, "target of the code object (its own)", 0},
-        {0},
-    };
-    static const struct argp argp = {
-        options,
-        parse,
-        "FILE.co",
-        "Walks a code object's control flow and reports missing s_waitcnt and wait states.\v"
-        "Exit status: 0 quiet, 1 something reported, 2 the file could not be read.",
-        0,
-        0,
-        0};
     struct lint l = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &l);
+    const struct cli_table own = {CLI_ROWS(options), .into = &l};
+    cli_parse(argc, argv,
+              "Walks a code object's control flow and reports missing s_waitcnt and wait states.\v"
+              "Exit status: 0 quiet, 1 something reported, 2 the file could not be read.",
+              &own);
     return lint(&l);
 }

@@ -12,35 +12,10 @@ struct run_options {
     const char *out;
 };
 
-static const struct argp_option options[] = {
-    {"out", 'o', "DIR", 0,
-     "folder of the outputs: qr q records kt klen out, each NAME.bin as far as written", 0},
-    {0},
+static const struct cli_option options[] = {
+    {"out", 'o', "DIR",
+     "folder of the outputs: qr q records kt klen out, each NAME.bin as far as written", CLI_FIELD(struct run_options, out), .needed = "where to write the outputs"},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct run_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->c;
-        return 0;
-    case 'o':
-        o->out = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
-                     arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->out)
-            argp_failure(state, EXIT_BAD_INPUT, 0,
-                         "--out DIR is missing: where to write the outputs");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static int write_outputs(const struct step *step, const char *folder, char *err, size_t err_size)
 {
@@ -64,12 +39,11 @@ int cmd_run(int argc, char **argv)
 {
     struct run_options o = {0};
     case_options_init(&o.c);
-    const struct argp argp = {options, parse, NULL,
-                              "Makes a step's inputs from a seed, launches the front kernel, the "
-                              "back kernel or both, and "
-                              "writes what they computed.",
-                              o.c.child};
-    cli_parse(&argp, argc, argv, &o);
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.c.inputs};
+    cli_parse(argc, argv,
+              "Makes a step's inputs from a seed, launches the front kernel, the back kernel or "
+              "both, and writes what they computed.",
+              &own);
 
     char err[ERR_SIZE];
     if (cli_make_folder(o.out, err, sizeof err) != 0)

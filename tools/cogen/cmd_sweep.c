@@ -18,41 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPT_ALL = 1 };
-
 struct sweep_options {
     struct cli_keys keys;
     int jobs;
     bool all;
 };
 
-static const struct argp_option options[] = {
-    {"jobs", 'j', "N", 0, "threads (2)", 0},
-    {"all", OPT_ALL, 0, 0, "a line a key, not only the summary", 0},
-    {0},
+#define FIELD(member) CLI_FIELD(struct sweep_options, member)
+static const struct cli_option options[] = {
+    {"jobs", 'j', "N", "threads (2)", FIELD(jobs), .least = 1, .most = 256},
+    {"all", 0, NULL, "a line a key, not only the summary", FIELD(all)},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct sweep_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->keys;
-        return 0;
-    case 'j':
-        o->jobs = (int)cli_number("jobs", arg, 1, 256, state);
-        return 0;
-    case OPT_ALL:
-        o->all = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
-                     arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 struct result {
     int vgprs, sgprs, lds_bytes;
@@ -240,11 +216,11 @@ int cmd_sweep(int argc, char **argv)
 {
     struct sweep_options o = {.jobs = 2};
     cli_keys_init(&o.keys, "Only keys with (lists \"1,2,8..16\" and \"all\"):", false);
-    const struct argp argp = {options, parse, NULL,
-                              "Generates and assembles every key of the models' default options "
-                              "and prints what each needs.",
-                              o.keys.child};
-    cli_parse(&argp, argc, argv, &o);
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.keys.table};
+    cli_parse(argc, argv,
+              "Generates and assembles every key of the models' default options and prints what "
+              "each needs.",
+              &own);
 
     char err[ERR_SIZE];
     struct cogen_key *keys;

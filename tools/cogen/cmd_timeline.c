@@ -13,34 +13,10 @@ struct timeline_options {
     const char *out;
 };
 
-static const struct argp_option options[] = {
-    {"out", 'o', "DIR", 0, "folder of trace.json (Chrome, Perfetto) and timeline.svg", 0},
-    {0},
+static const struct cli_option options[] = {
+    {"out", 'o', "DIR", "folder of trace.json (Chrome, Perfetto) and timeline.svg",
+     CLI_FIELD(struct timeline_options, out), .needed = "where to write the trace"},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct timeline_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->c;
-        return 0;
-    case 'o':
-        o->out = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
-                     arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->out)
-            argp_failure(state, EXIT_BAD_INPUT, 0,
-                         "--out DIR is missing: where to write the trace");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static int write_text(const char *folder, const char *file, char *text, char *err, size_t err_size)
 {
@@ -63,12 +39,11 @@ int cmd_timeline(int argc, char **argv)
 {
     struct timeline_options o = {0};
     case_options_init(&o.c);
-    const struct argp argp = {options, parse, NULL,
-                              "Runs a timeline build and writes where each workgroup spent its "
-                              "time: a trace for Chrome or "
-                              "Perfetto and a picture, a row a workgroup, coloured by stage.",
-                              o.c.child};
-    cli_parse(&argp, argc, argv, &o);
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.c.inputs};
+    cli_parse(argc, argv,
+              "Runs a timeline build and writes where each workgroup spent its time: a trace for "
+              "Chrome or Perfetto and a picture, a row a workgroup, coloured by stage.",
+              &own);
     cli_keys_set(&o.c.keys, "timeline", "1");
 
     char err[ERR_SIZE];

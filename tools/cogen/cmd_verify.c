@@ -11,37 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_SCHEDULES = 1, MAX_OUTPUTS = 8 };
+enum { MAX_OUTPUTS = 8 };
 
 struct verify_options {
     struct case_options c;
     int schedules;
 };
 
-static const struct argp_option options[] = {
-    {"schedules", OPT_SCHEDULES, "N", 0,
-     "run under N schedules, seeds --schedule-seed and up: outputs must be identical (1)", 0},
-    {0},
+static const struct cli_option options[] = {
+    {"schedules", 0, "N",
+     "run under N schedules, seeds --schedule-seed and up: outputs must be identical (1)", CLI_FIELD(struct verify_options, schedules), .least = 1, .most = 1000000},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct verify_options *o = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->c;
-        return 0;
-    case OPT_SCHEDULES:
-        o->schedules = (int)cli_number("schedules", arg, 1, 1000000, state);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
-                     arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* What the first schedule gave, by index of step_output_names. */
 struct outputs {
@@ -178,12 +158,11 @@ int cmd_verify(int argc, char **argv)
 {
     struct verify_options o = {.schedules = 1};
     case_options_init(&o.c);
-    const struct argp argp = {options, parse, NULL,
-                              "Runs a kernel or a layer step on made inputs and compares every "
-                              "output with the C reference: a "
-                              "line an output; the exit status is 0 when all hold.",
-                              o.c.child};
-    cli_parse(&argp, argc, argv, &o);
+    const struct cli_table own = {CLI_ROWS(options), .into = &o, .next = &o.c.inputs};
+    cli_parse(argc, argv,
+              "Runs a kernel or a layer step on made inputs and compares every output with the C "
+              "reference: a line an output; the exit status is 0 when all hold.",
+              &own);
 
     char err[ERR_SIZE];
     struct case_step s;

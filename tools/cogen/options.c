@@ -1,237 +1,149 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a key on the command line: made from cogen_key_options, so that there is one table of
- * them. */
-#include "gen/model.h"
+/* Options of a command: argp's view of its tables, and the fields that they set. */
 #include "tools/cogen/cli.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_KEY = 0x4000, MAX_TOKENS = 48 };
+enum { MAX_ROWS = 64, FIRST_KEY = 0x4000 };
 
-void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
-{
-    argp_err_exit_status = EXIT_BAD_INPUT;
-    argp_parse(argp, argc, argv, 0, NULL, input);
-}
+struct parse {
+    const struct cli_table *table[MAX_ROWS]; /* by number of the row, over all tables */
+    const struct cli_option *row[MAX_ROWS];
+    bool given[MAX_ROWS];
+    int count;
+    struct argp_option options[2 * MAX_ROWS];
+};
 
-int64_t cli_number(const char *option, const char *text, int64_t least, int64_t most,
-                   struct argp_state *state)
+int cli_number(const char *text, int64_t least, int64_t most, int64_t *number, char *err,
+               size_t err_size)
 {
     char *end;
     errno = 0;
-    long long value = strtoll(text, &end, 0);
-    if (errno || end == text || *end || value < least || value > most)
-        argp_failure(state, EXIT_BAD_INPUT, 0, "--%s %s: accepted are numbers %lld .. %lld", option,
-                     text, (long long)least, (long long)most);
-    return value;
+    *number = strtoll(text, &end, 0);
+    if (!errno && end != text && !*end && *number >= least && *number <= most)
+        return 0;
+    snprintf(err, err_size, "accepted are numbers %lld .. %lld", (long long)least, (long long)most);
+    return -1;
 }
 
-static bool is_switch(const struct cogen_key_option *o)
+static int set_field(const struct cli_option *row, void *field, const char *text, char *err,
+                     size_t err_size)
 {
-    return strcmp(o->values, "0, 1") == 0;
+    int64_t number = 0;
+    bool is_number = row->kind == CLI_INT || row->kind == CLI_U32 || row->kind == CLI_U64;
+    if (is_number && cli_number(text, row->least, row->most, &number, err, err_size) != 0)
+        return -1;
+    switch (row->kind) {
+    case CLI_OWN:
+        return row->take(field, text, err, err_size);
+    case CLI_SWITCH:
+        *(bool *)field = true;
+        break;
+    case CLI_TEXT:
+        *(const char **)field = text;
+        break;
+    case CLI_INT:
+        *(int *)field = (int)number;
+        break;
+    case CLI_U32:
+        *(uint32_t *)field = (uint32_t)number;
+        break;
+    case CLI_U64:
+        *(uint64_t *)field = (uint64_t)number;
+        break;
+    }
+    return 0;
 }
 
-static error_t parse_key(int key, char *arg, struct argp_state *state)
+static void take(struct parse *p, int i, const char *text, struct argp_state *state)
 {
-    struct cli_keys *k = state->input;
-    if (key >= FIRST_KEY && key < FIRST_KEY + (int)cogen_key_option_count) {
-        const char *name = cogen_key_options[key - FIRST_KEY].name;
-        bool layer =
-            k->takes_layer && arg && strcmp(name, "kernel") == 0 && strcmp(arg, "layer") == 0;
-        k->layer = strcmp(name, "kernel") == 0 ? layer : k->layer;
-        k->text[key - FIRST_KEY] = layer ? NULL : arg ? arg : "1";
+    const struct cli_option *row = p->row[i];
+    char err[ERR_SIZE];
+    p->given[i] = true;
+    if (set_field(row, (char *)p->table[i]->into + row->at, text, err, sizeof err) != 0)
+        argp_failure(state, EXIT_BAD_INPUT, 0, "--%s %s: %s", row->name, text, err);
+}
+
+/* The argument that is no option goes to the row without a name. */
+static void take_argument(struct parse *p, const char *text, struct argp_state *state)
+{
+    int i = 0;
+    while (i < p->count && p->row[i]->name)
+        i++;
+    if (i == p->count)
+        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": everything is an option",
+                     text);
+    else if (p->given[i])
+        argp_failure(state, EXIT_BAD_INPUT, 0, "stray argument \"%s\": one %s is taken", text,
+                     p->row[i]->value);
+    else
+        take(p, i, text, state);
+}
+
+static void refuse_missing(const struct parse *p, struct argp_state *state)
+{
+    for (int i = 0; i < p->count; i++) {
+        const struct cli_option *row = p->row[i];
+        if (row->needed && !p->given[i])
+            argp_failure(state, EXIT_BAD_INPUT, 0, "%s%s%s%s is missing: %s", row->name ? "--" : "",
+                         row->name ? row->name : "", row->name ? " " : "", row->value, row->needed);
+    }
+}
+
+static int key_of(const struct cli_option *row, int i)
+{
+    return row->letter ? row->letter : FIRST_KEY + i;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct parse *p = state->input;
+    if (key == ARGP_KEY_ARG) {
+        take_argument(p, arg, state);
+        return 0;
+    }
+    if (key == ARGP_KEY_END) {
+        refuse_missing(p, state);
+        return 0;
+    }
+    for (int i = 0; i < p->count; i++) {
+        if (!p->row[i]->name || key_of(p->row[i], i) != key)
+            continue;
+        take(p, i, arg ? arg : "1", state);
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
 }
 
-void cli_keys_init(struct cli_keys *k, const char *header, bool takes_layer)
+void cli_parse(int argc, char **argv, const char *what, const struct cli_table *tables)
 {
-    memset(k, 0, sizeof *k);
-    k->takes_layer = takes_layer;
-    size_t n = 0;
-    for (size_t i = 0; i < cogen_key_option_count && i < CLI_MAX_KEY_OPTIONS; i++) {
-        const struct cogen_key_option *o = &cogen_key_options[i];
-        snprintf(k->help[i], sizeof k->help[i], "%s (%s%s)", o->help, o->values,
-                 takes_layer && strcmp(o->name, "kernel") == 0 ? ", layer: both in turn" : "");
-        k->options[n++] = (struct argp_option){o->name,
-                                               FIRST_KEY + (int)i,
-                                               is_switch(o) ? "0|1" : "VALUE",
-                                               is_switch(o) ? OPTION_ARG_OPTIONAL : 0,
-                                               is_switch(o) ? o->help : k->help[i],
-                                               0};
-    }
-    k->options[n] = (struct argp_option){0};
-    k->argp = (struct argp){.options = k->options, .parser = parse_key};
-    k->child[0] = (struct argp_child){&k->argp, 0, header, 1};
-    k->child[1] = (struct argp_child){0};
-}
-
-static int row_of(const char *option)
-{
-    for (size_t i = 0; i < cogen_key_option_count; i++)
-        if (strcmp(cogen_key_options[i].name, option) == 0)
-            return (int)i;
-    return -1;
-}
-
-const char *cli_keys_text(const struct cli_keys *k, const char *option)
-{
-    int row = row_of(option);
-    return row < 0 ? NULL : k->text[row];
-}
-
-void cli_keys_set(struct cli_keys *k, const char *option, const char *text)
-{
-    int row = row_of(option);
-    if (row >= 0)
-        k->text[row] = text;
-}
-
-int cli_keys_one(const struct cli_keys *k, struct cogen_key *key, char *err, size_t err_size)
-{
-    *key = cogen_key_empty();
-    for (size_t i = 0; i < cogen_key_option_count; i++)
-        if (k->text[i] &&
-            cogen_key_set(key, cogen_key_options[i].name, k->text[i], err, err_size) != 0)
-            return -1;
-    return cogen_key_finish(key, err, err_size);
-}
-
-/* ---- lists */
-
-struct listing {
-    const struct cli_keys *keys;
-    struct cogen_key *out;
-    size_t count, room;
-    char *err;
-    size_t err_size;
-};
-
-static int add_key(struct listing *l, const struct cogen_key *partial, bool all)
-{
-    struct cogen_key key = *partial;
-    if (cogen_key_finish(&key, l->err, l->err_size) != 0)
-        return all ? 0 : -1;
-    for (size_t i = 0; i < l->count; i++)
-        if (cogen_key_equal(&l->out[i], &key))
-            return 0;
-    if (l->count == l->room) {
-        size_t room = l->room ? 2 * l->room : 64;
-        struct cogen_key *more = realloc(l->out, room * sizeof *more);
-        if (!more) {
-            snprintf(l->err, l->err_size, "out of memory for %zu keys", room);
-            return -1;
+    struct parse p = {0};
+    char argument[64] = "";
+    struct argp_option *o = p.options;
+    int group = 0;
+    for (const struct cli_table *t = tables; t; t = t->next, group++) {
+        if (t->header)
+            *o++ = (struct argp_option){.doc = t->header, .group = group};
+        for (size_t i = 0; i < t->count && p.count < MAX_ROWS; i++) {
+            const struct cli_option *row = &t->rows[i];
+            if (row->name)
+                *o++ = (struct argp_option){row->name,  key_of(row, p.count),
+                                            row->value, row->bare ? OPTION_ARG_OPTIONAL : 0,
+                                            row->help,  group};
+            else
+                snprintf(argument, sizeof argument, row->needed ? "%s" : "[%s]", row->value);
+            p.table[p.count] = t;
+            p.row[p.count++] = row;
         }
-        l->out = more;
-        l->room = room;
     }
-    l->out[l->count++] = key;
-    return 0;
-}
-
-static int expand(struct listing *l, size_t row, const struct cogen_key *partial, bool all);
-
-static int with_value(struct listing *l, size_t row, const struct cogen_key *partial,
-                      const char *value, bool all)
-{
-    struct cogen_key key = *partial;
-    if (cogen_key_set(&key, cogen_key_options[row].name, value, l->err, l->err_size) != 0)
-        return all ? 0 : -1;
-    return expand(l, row + 1, &key, all);
-}
-
-static int with_range(struct listing *l, size_t row, const struct cogen_key *partial, long first,
-                      long last, long step, bool all)
-{
-    for (long v = first; v <= last; v = step ? v + step : v * 2) {
-        char text[24];
-        snprintf(text, sizeof text, "%ld", v);
-        if (with_value(l, row, partial, text, all) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* What `all` means for an option; the finished key says which of the values a model has. */
-static int with_all(struct listing *l, size_t row, const struct cogen_key *partial)
-{
-    const char *name = cogen_key_options[row].name;
-    if (strcmp(name, "model") == 0) {
-        for (size_t i = 0; i < model_count; i++)
-            if (models[i].listed && with_value(l, row, partial, models[i].name, true) != 0)
-                return -1;
-        return 0;
-    }
-    if (strcmp(name, "kernel") == 0)
-        return with_value(l, row, partial, "front", true) ||
-                       with_value(l, row, partial, "back", true)
-                   ? -1
-                   : 0;
-    if (strcmp(name, "tokens") == 0)
-        return with_range(l, row, partial, 1, MAX_TOKENS, 1, true);
-    if (strcmp(name, "tp") == 0)
-        return with_range(l, row, partial, 1, 64, 0, true);
-    if (strcmp(name, "ratio") == 0)
-        return with_value(l, row, partial, "0", true) ||
-                       with_range(l, row, partial, 1, 128, 0, true)
-                   ? -1
-                   : 0;
-    snprintf(l->err, l->err_size, "--%s all: only model, kernel, tokens, tp and ratio take \"all\"",
-             name);
-    return -1;
-}
-
-static int expand(struct listing *l, size_t row, const struct cogen_key *partial, bool all)
-{
-    if (row == cogen_key_option_count)
-        return add_key(l, partial, all);
-    const char *text = l->keys->text[row];
-    if (!text)
-        return expand(l, row + 1, partial, all);
-    char copy[512], *save = NULL;
-    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy || !*copy) {
-        snprintf(l->err, l->err_size, "--%s: a list of %zu characters: accepted are 1 .. %zu",
-                 cogen_key_options[row].name, strlen(text), sizeof copy - 1);
-        return -1;
-    }
-    for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
-        char *dots = strstr(item, ".."), *end1, *end2;
-        long first = strtol(item, &end1, 10), last = dots ? strtol(dots + 2, &end2, 10) : 0;
-        int bad;
-        if (strcmp(item, "all") == 0)
-            bad = with_all(l, row, partial);
-        else if (dots && end1 == dots && end1 != item && end2 != dots + 2 && !*end2 &&
-                 first <= last && last - first < 10000)
-            bad = with_range(l, row, partial, first, last, 1, all);
-        else
-            bad = with_value(l, row, partial, item, all);
-        if (bad)
-            return -1;
-    }
-    return 0;
-}
-
-int cli_keys_list(const struct cli_keys *k, struct cogen_key **out, size_t *count, char *err,
-                  size_t err_size)
-{
-    struct listing l = {.keys = k, .err = err, .err_size = err_size};
-    struct cogen_key empty = cogen_key_empty();
-    err[0] = '\0';
-    int bad = expand(&l, 0, &empty, false);
-    if (!bad && l.count == 0) {
-        if (!*err)
-            snprintf(err, err_size, "no key");
-        bad = -1;
-    }
-    if (bad) {
-        free(l.out);
-        return -1;
-    }
-    *out = l.out;
-    *count = l.count;
-    return 0;
+    argp_err_exit_status = EXIT_BAD_INPUT;
+    const struct argp argp = {.options = p.options,
+                              .parser = parse,
+                              .args_doc = *argument ? argument : NULL,
+                              .doc = what};
+    argp_parse(&argp, argc, argv, 0, NULL, &p);
 }

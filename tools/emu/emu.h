@@ -32,6 +32,11 @@ enum emu_check { /* what is judged besides the function; all on by default */
                  EMU_CHECK_ALL = (1 << 6) - 1,
 };
 
+/* The bits of a list of names joined by commas, without "EMU_CHECK_" and in small letters, "all" or
+ * "none". From left to right each adds, or with '-' in front takes away; "-caches" is
+ * "all,-caches". 0, or -1 and a line. */
+int emu_checks_parse(const char *list, unsigned *checks, char *err, size_t err_size);
+
 struct emu_config {
     const char *arch; /* "gfx950" (default when NULL) or "gfx942" */
     unsigned cus;     /* compute units, 0: 256 */

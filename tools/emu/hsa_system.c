@@ -48,55 +48,24 @@ static bool env_number(const char *name, uint64_t min, uint64_t max, uint64_t *o
     return true;
 }
 
-static const struct {
-    const char *name;
-    unsigned bits;
-} check_names[] = {
-    {"waits",     EMU_CHECK_WAITS    },
-    {"hazards",   EMU_CHECK_HAZARDS  },
-    {"undefined", EMU_CHECK_UNDEFINED},
-    {"bounds",    EMU_CHECK_BOUNDS   },
-    {"races",     EMU_CHECK_RACES    },
-    {"caches",    EMU_CHECK_CACHES   },
-    {"all",       EMU_CHECK_ALL      },
-    {"none",      0                  },
-};
-
-/* A number (the bits of EMU_CHECK_*), or names from left to right: each adds, or with '-' takes
- * away. "all,-caches" and "-caches" are the same. */
+/* A number, or names. */
 static bool env_checks(unsigned *checks)
 {
     const char *text = getenv("COGEN_EMU_CHECKS");
     if (!text)
         return true;
-    uint64_t number = 0;
     if (*text >= '0' && *text <= '9') {
+        uint64_t number = 0;
         if (!env_number("COGEN_EMU_CHECKS", 0, EMU_CHECK_ALL, &number))
             return false;
         *checks = (unsigned)number;
         return true;
     }
-    unsigned bits = *text == '-' ? EMU_CHECK_ALL : 0;
-    for (const char *at = text;; at++) {
-        size_t n = strcspn(at, ","), minus = *at == '-', i = 0;
-        const size_t count = sizeof check_names / sizeof check_names[0];
-        while (i < count && (strlen(check_names[i].name) != n - minus ||
-                             memcmp(at + minus, check_names[i].name, n - minus) != 0))
-            i++;
-        if (i == count) {
-            fprintf(stderr,
-                    "COGEN_EMU_CHECKS=%s: '%.*s' is none of waits, hazards, undefined, bounds, "
-                    "races, caches, all, none\n",
-                    text, (int)n, at);
-            return false;
-        }
-        bits = minus ? bits & ~check_names[i].bits : bits | check_names[i].bits;
-        at += n;
-        if (!*at)
-            break;
-    }
-    *checks = bits;
-    return true;
+    char err[256];
+    if (emu_checks_parse(text, checks, err, sizeof err) == 0)
+        return true;
+    fprintf(stderr, "COGEN_EMU_CHECKS=%s: %s\n", text, err);
+    return false;
 }
 
 static bool configure(struct emu_config *config)
