@@ -4,24 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/support/read_file.h"
+
 enum { SEEDS = 3 };
 
 void *rig_object(const char *file, const char *arch, int level, size_t *size)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s.%s.O%d.co", KERNELS_DIR, file, arch, level);
-    *size = 0;
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return NULL;
-    fseek(f, 0, SEEK_END);
-    long n = ftell(f);
-    rewind(f);
-    void *bytes = n > 0 ? malloc((size_t)n) : NULL;
-    if (bytes && fread(bytes, 1, (size_t)n, f) == (size_t)n)
-        *size = (size_t)n;
-    fclose(f);
-    return bytes;
+    return read_file(path, size);
 }
 
 static void run_one(const struct rig_case *c, const char *arch, int level)
@@ -29,7 +20,7 @@ static void run_one(const struct rig_case *c, const char *arch, int level)
     size_t size;
     char err[256];
     void *bytes = rig_object(c->file, arch, level, &size);
-    if (!size)
+    if (!bytes)
         fail_msg("no object of %s for %s at -O%d", c->file, arch, level);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct emu_config config = {.arch = arch,

@@ -36,7 +36,7 @@ struct rig_case {
     void (*run)(struct rig *rig);
 };
 
-/* The object of file for an architecture and level; size 0 and NULL when it cannot be read. */
+/* The object of file for an architecture and level; NULL when it cannot be read. */
 void *rig_object(const char *file, const char *arch, int level, size_t *size);
 void rig_run(const struct rig_case *c);
 

@@ -24,7 +24,7 @@ static int lint_file(const char *name)
         return -1;
     size_t size;
     void *bytes = rig_object(file, arch, level, &size);
-    assert_true(size > 0);
+    assert_non_null(bytes);
     struct emu_config config = {.arch = arch, .threads = 1, .checks = EMU_CHECK_ALL};
     struct emu_device *device;
     struct emu_object *object;

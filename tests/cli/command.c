@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/read_file.h"
+
 static void slurp(const char *path, char *out, size_t size)
 {
     FILE *f = fopen(path, "rb");
@@ -87,18 +89,9 @@ char *file_bytes(const char *folder, const char *file, size_t *size)
 {
     char path[4096];
     join(path, sizeof path, folder, file);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        fail_msg("%s is missing", path);
-    fseek(f, 0, SEEK_END);
-    long n = ftell(f);
-    rewind(f);
-    char *bytes = malloc((size_t)n + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, (size_t)n, f), n);
-    bytes[n] = '\0';
-    fclose(f);
-    *size = (size_t)n;
+    char *bytes = read_file(path, size);
+    if (!bytes)
+        fail_msg("%s does not read", path);
     return bytes;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/read_file.h"
+
 #define SECOND ((uint64_t)1000000000)
 
 static hsa_status_t on_agent(hsa_agent_t agent, void *data)
@@ -56,15 +58,8 @@ void *read_kernels(const char *arch, size_t *size)
 {
     char path[512];
     snprintf(path, sizeof path, KERNELS, arch);
-    FILE *in = fopen(path, "rb");
-    assert_non_null(in);
-    assert_int_equal(fseek(in, 0, SEEK_END), 0);
-    *size = (size_t)ftell(in);
-    rewind(in);
-    void *bytes = malloc(*size);
+    void *bytes = read_file(path, size);
     assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, in), *size);
-    fclose(in);
     return bytes;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/support/read_file.h"
+
 static char *kernel_source(const struct asm_kernel *k)
 {
     const char *arch = k->arch ? k->arch : "gfx950";
@@ -27,24 +29,6 @@ static char *kernel_source(const struct asm_kernel *k)
             k->directives ? k->directives : "");
     fclose(f);
     return text;
-}
-
-static void *read_whole(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return NULL;
-    fseek(f, 0, SEEK_END);
-    long n = ftell(f);
-    rewind(f);
-    void *p = n > 0 ? malloc((size_t)n) : NULL;
-    if (p && fread(p, 1, (size_t)n, f) != (size_t)n) {
-        free(p);
-        p = NULL;
-    }
-    fclose(f);
-    *size = (size_t)n;
-    return p;
 }
 
 static bool write_whole(const char *path, const char *text)
@@ -74,7 +58,7 @@ void *asm_object(const struct asm_kernel *k, size_t *size)
             "%s -triple=amdgcn-amd-amdhsa -mcpu=%s -filetype=obj -o %s %s && %s -shared -o %s %s",
             LLVM_MC, k->arch ? k->arch : "gfx950", object, source, LD_LLD, linked, object);
         if (system(command) == 0)
-            bytes = read_whole(linked, size);
+            bytes = read_file(linked, size);
     }
     free(text);
     unlink(source);

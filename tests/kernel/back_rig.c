@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "back_rig.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gen/generate.h"
-#include "gen/object.h"
+#include "tests/ref/case_args.h"
 #include "tests/ref/compare.h"
 #include "tests/ref/keys.h"
+#include "tests/support/load_text.h"
 
 enum { OUT_PAD = 8, ALIGN = 256 };
 
 /* ---- case, key, plan */
-
-static void set_number(struct cogen_key *key, const char *option, long value)
-{
-    char text[32], err[256];
-    snprintf(text, sizeof text, "%ld", value);
-    if (cogen_key_set(key, option, text, err, sizeof err))
-        fail_msg("%s", err);
-}
 
 static void make_plan(struct back_rig *r, const char *keys)
 {
@@ -32,14 +23,15 @@ static void make_plan(struct back_rig *r, const char *keys)
         cogen_key_set(&key, "model", c->model.name, err, sizeof err) ||
         cogen_key_set(&key, "keys", keys, err, sizeof err))
         fail_msg("%s", err);
-    set_number(&key, "tokens", c->s);
-    set_number(&key, "tp", c->params.tp);
-    set_number(&key, "ratio", c->ratio);
+    key.tokens = c->s;
+    key.tp = c->params.tp;
+    key.ratio = c->ratio;
     if (c->ratio)
-        set_number(&key, "topk", c->width);
-    set_number(&key, "global-keys", c->params.global_keys);
-    set_number(&key, "woa-ld", (long)c->woa.stride);
-    set_number(&key, "wob-ld", (long)c->wob.stride);
+        key.topk = c->width;
+    key.global_keys = c->params.global_keys;
+    key.global_keys_set = true;
+    key.woa_ld = (int)c->woa.stride;
+    key.wob_ld = (int)c->wob.stride;
     if (cogen_key_finish(&key, err, sizeof err) || plan_make(&key, &r->plan, err, sizeof err))
         fail_msg("%s", err);
 }
@@ -85,12 +77,6 @@ void back_keys(struct back_rig *r, int t, int comp, int window)
 
 /* ---- arguments */
 
-struct source {
-    const char *name;
-    const void *bytes; /* NULL: left as allocated */
-    size_t size;
-};
-
 /* A cache block by block, without the gaps' bytes that the case did not fill: they may be
  * gigabytes. */
 static void *device_cache(struct back_rig *r, const struct ref_cache *cache)
@@ -108,86 +94,54 @@ static void *device_cache(struct back_rig *r, const struct ref_cache *cache)
     return memory;
 }
 
-static void *device_copy(struct back_rig *r, const struct source *s)
+static void *device_copy(struct back_rig *r, const void *bytes, size_t size)
 {
-    void *memory = emu_mem_alloc(r->device, s->size ? s->size : 16, ALIGN, false);
+    void *memory = emu_mem_alloc(r->device, size ? size : 16, ALIGN, false);
     assert_non_null(memory);
-    if (s->bytes && s->size)
-        emu_mem_copy(r->device, memory, s->bytes, s->size);
+    if (bytes && size)
+        emu_mem_copy(r->device, memory, bytes, size);
     return memory;
 }
 
 static void *device_pointer(struct back_rig *r, const char *name)
 {
-    static const uint8_t zero_record[REF_RECORD];
     const uint32_t epoch[EPOCH_WORDS] = {BACK_EPOCH};
     const struct ref_case *c = r->c;
-    size_t s = (size_t)c->s;
-    bool own = r->plan.key.keys == COGEN_KEYS_BACK;
-    const struct source sources[] = {
-        {"q",        c->q,                 s * (size_t)c->q_rows * 2                 },
-        {"kt",       own ? NULL : r->kt,   s * (size_t)c->keys * 4                   },
-        {"klen",     own ? NULL : r->klen, s * 8                                     },
-        {"zrec",     zero_record,          sizeof zero_record                        },
-        {"sink",     c->sink,              (size_t)c->h * 4                          },
-        {"cos_sin",  c->cos_sin,           (size_t)c->params.max_pos * REF_ROPE * 4  },
-        {"pos",      c->pos,               s * 8                                     },
-        {"slot",     c->slot,              s * 8                                     },
-        {"swa_idx",  c->swa_idx,           s * (size_t)c->model.window * 4           },
-        {"swa_lens", c->swa_lens,          s * 4                                     },
-        {"topk",     c->topk,              s * (size_t)c->topk_cols * 4              },
-        {"comp_bt",  c->comp_bt,           (size_t)c->reqs * (size_t)c->bt_stride * 4},
-        {"t2r",      c->t2r,               s * 4                                     },
-        {"woa",      c->woa.bytes,         c->woa.size                               },
-        {"woa_s",    c->woa.codes,         c->woa.n / 32 * (c->woa.k / 32)           },
-        {"wob",      c->wob.bytes,         c->wob.size                               },
-        {"wob_s",    c->wob.codes,         c->wob.n / 32 * (c->wob.k / 32)           },
-        {"out",      NULL,                 s * r->out_stride * 2                     },
-        {"epoch",    epoch,                sizeof epoch                              },
-        {"tl",       NULL,                 WORKGROUPS * STAMPS * 8                   },
-    };
-    if (strcmp(name, "swa") == 0)
-        return device_cache(r, &c->swa);
-    if (strcmp(name, "comp") == 0 && c->ratio)
-        return device_cache(r, &c->comp);
-    if (strcmp(name, "comp") == 0) /* never looked at */
-        return NULL;
+    struct ref_arg arg = {0};
+    bool given = r->plan.key.keys != COGEN_KEYS_BACK;
+    if (strcmp(name, "epoch") == 0)
+        return device_copy(r, epoch, sizeof epoch);
+    if (strcmp(name, "tl") == 0)
+        return device_copy(r, NULL, WORKGROUPS * STAMPS * 8);
     if (strcmp(name, "scratch") == 0) {
-        void *scratch = emu_mem_alloc(r->device, (size_t)r->plan.scratch_bytes, ALIGN, false);
-        assert_non_null(scratch);
-        emu_mem_fill(r->device, scratch, 0, (size_t)r->plan.scratch_bytes / 4);
+        size_t size = (size_t)r->plan.scratch_bytes;
+        void *scratch = device_copy(r, NULL, size);
+        emu_mem_fill(r->device, scratch, 0, size / 4);
         return scratch;
     }
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
-        if (strcmp(sources[i].name, name) == 0)
-            return device_copy(r, &sources[i]);
-    fail_msg("the kernel has an argument '%s' that the test does not know", name);
-    return NULL;
+    if (!ref_case_pointer(c, name, &arg))
+        fail_msg("the kernel has an argument '%s' that the test does not know", name);
+    if (strcmp(name, "comp") == 0 && !c->ratio) /* never looked at */
+        return NULL;
+    if (arg.cache)
+        return device_cache(r, arg.cache);
+    if (given && strcmp(name, "kt") == 0)
+        arg.bytes = r->kt;
+    if (given && strcmp(name, "klen") == 0)
+        arg.bytes = r->klen;
+    if (strcmp(name, "out") == 0)
+        arg.size = (size_t)c->s * r->out_stride * 2;
+    return device_copy(r, arg.bytes, arg.size);
 }
 
 static uint64_t scalar_value(const struct back_rig *r, const char *name)
 {
-    const struct ref_case *c = r->c;
-    float scale = ref_qk_scale();
-    uint32_t scale_bits;
-    memcpy(&scale_bits, &scale, sizeof scale_bits);
-    const struct {
-        const char *name;
-        uint64_t value;
-    } values[] = {
-        {"swa_stride",  c->swa.stride                 },
-        {"swa_block",   (uint64_t)c->swa.block        },
-        {"comp_stride", c->comp.stride                },
-        {"comp_block",  (uint64_t)c->params.comp_block},
-        {"bt_stride",   (uint64_t)ref_bt_stride_arg(c)},
-        {"out_stride",  r->out_stride                 },
-        {"qk_scale",    scale_bits                    },
-    };
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        if (strcmp(values[i].name, name) == 0)
-            return values[i].value;
-    fail_msg("the kernel has an argument '%s' that the test does not know", name);
-    return 0;
+    uint64_t bits = 0;
+    if (strcmp(name, "out_stride") == 0)
+        return r->out_stride;
+    if (!ref_case_number(r->c, name, &bits))
+        fail_msg("the kernel has an argument '%s' that the test does not know", name);
+    return bits;
 }
 
 static void make_args(struct back_rig *r)
@@ -211,41 +165,16 @@ uint64_t back_arg(struct back_rig *r, const char *name)
 
 /* ---- kernel */
 
-/* A whole file, the caller's to free. */
-static void *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) {
-        fail_msg("no file %s", path);
-        return NULL;
-    }
-    *size = (size_t)ftell(file);
-    void *bytes = malloc(*size);
-    if (!bytes || fseek(file, 0, SEEK_SET) != 0 || fread(bytes, 1, *size, file) != *size)
-        fail_msg("%s does not read", path);
-    fclose(file);
-    return bytes;
-}
-
 static void load_object(struct back_rig *r)
 {
-    char err[1024], path[] = "/tmp/cogen-back-XXXXXX";
+    char err[1024];
     struct cogen_code code;
     if (cogen_generate(&r->plan.key, r->hooks, &code, err, sizeof err))
         fail_msg("%s", err);
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    int failed = cogen_object_write(code.text, "gfx950", path, NULL, err, sizeof err);
+    r->object = load_text(r->device, code.text, err, sizeof err);
     cogen_code_free(&code);
-    if (failed)
+    if (!r->object)
         fail_msg("%s", err);
-    size_t size = 0;
-    void *bytes = read_file(path, &size);
-    unlink(path);
-    if (emu_object_load(r->device, bytes, size, &r->object, err, sizeof err))
-        fail_msg("%s", err);
-    free(bytes);
 }
 
 void back_launch(struct back_rig *r)

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "gen/object.h"
 #include "tests/ref/back.h"
+#include "tests/ref/case_args.h"
 #include "tests/ref/compare.h"
 #include "tests/ref/front.h"
 #include "tests/ref/keys.h"
+#include "tests/support/load_text.h"
 #include "tools/emu/lint.h"
 
 enum { EPOCH = 41, ALIGN = 256, LIMIT_FACTOR = 12 };
@@ -23,82 +23,30 @@ static int no_memory(char *err, size_t err_size)
 
 /* ---- what the arguments are */
 
-struct source {
-    const char *name;
-    const void *bytes; /* NULL: nothing defined before a run */
-    size_t size;
-};
-
-static struct source source_of(const struct runs *r, const struct case_memory *m, const char *name)
+/* What an argument points at before a run; size 0: not known. */
+static struct ref_arg source_of(const struct runs *r, const struct case_memory *m, const char *name)
 {
-    static const uint8_t zero_record[REF_RECORD];
     static const uint32_t epoch[EPOCH_WORDS] = {EPOCH};
-    const struct ref_case *c = m->c;
-    size_t s = (size_t)c->s;
     bool front = r->key.kernel == COGEN_FRONT;
     bool made = r->key.keys == (front ? COGEN_KEYS_FRONT : COGEN_KEYS_BACK);
-    const struct source sources[] = {
-        {"x",        c->x,                  s * c->x_stride * 2                       },
-        {"wqkv",     c->wqkv.bytes,         c->wqkv.size                              },
-        {"wqkv_s",   c->wqkv.codes,         c->wqkv.n / 32 * (c->wqkv.k / 32)         },
-        {"wqb",      c->wqb.bytes,          c->wqb.size                               },
-        {"wqb_s",    c->wqb.codes,          c->wqb.n / 32 * (c->wqb.k / 32)           },
-        {"qn_w",     c->qn_w,               (size_t)c->model.q_rank * 2               },
-        {"kvn_w",    c->kvn_w,              REF_KV_DIM * 2                            },
-        {"cos_sin",  c->cos_sin,            (size_t)c->params.max_pos * REF_ROPE * 4  },
-        {"pos",      c->pos,                s * 8                                     },
-        {"slot",     c->slot,               s * 8                                     },
-        {"swa",      c->swa.bytes,          c->swa.size                               },
-        {"comp",     c->comp.bytes,         c->comp.size                              },
-        {"swa_idx",  c->swa_idx,            s * (size_t)c->model.window * 4           },
-        {"swa_lens", c->swa_lens,           s * 4                                     },
-        {"topk",     c->topk,               s * (size_t)c->topk_cols * 4              },
-        {"comp_bt",  c->comp_bt,            (size_t)c->reqs * (size_t)c->bt_stride * 4},
-        {"t2r",      c->t2r,                s * 4                                     },
-        {"epoch",    epoch,                 sizeof epoch                              },
-        {"q",        front ? NULL : c->q,   s * (size_t)c->q_rows * 2                 },
-        {"qr_out",   NULL,                  s * (size_t)c->model.q_rank * 2           },
-        {"kt",       made ? NULL : m->kt,   s * (size_t)c->keys * 4                   },
-        {"klen",     made ? NULL : m->klen, s * 8                                     },
-        {"zrec",     zero_record,           sizeof zero_record                        },
-        {"sink",     c->sink,               (size_t)c->h * 4                          },
-        {"woa",      c->woa.bytes,          c->woa.size                               },
-        {"woa_s",    c->woa.codes,          c->woa.n / 32 * (c->woa.k / 32)           },
-        {"wob",      c->wob.bytes,          c->wob.size                               },
-        {"wob_s",    c->wob.codes,          c->wob.n / 32 * (c->wob.k / 32)           },
-        {"out",      NULL,                  s * (size_t)c->model.hidden * 2           },
-        {"tl",       NULL,                  WORKGROUPS * STAMPS * 8                   },
-        {"scratch",  NULL,                  (size_t)r->plan.scratch_bytes             },
-    };
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
-        if (strcmp(sources[i].name, name) == 0)
-            return sources[i];
-    return (struct source){0};
-}
-
-static uint64_t number_of(const struct case_memory *m, const char *name)
-{
-    const struct ref_case *c = m->c;
-    float scale = ref_qk_scale();
-    uint32_t scale_bits;
-    memcpy(&scale_bits, &scale, sizeof scale_bits);
     const struct {
         const char *name;
-        uint64_t value;
-    } values[] = {
-        {"x_stride",    c->x_stride                   },
-        {"swa_stride",  c->swa.stride                 },
-        {"swa_block",   (uint64_t)c->swa.block        },
-        {"comp_stride", c->comp.stride                },
-        {"comp_block",  (uint64_t)c->params.comp_block},
-        {"bt_stride",   (uint64_t)ref_bt_stride_arg(c)},
-        {"out_stride",  (uint64_t)c->model.hidden     },
-        {"qk_scale",    scale_bits                    },
+        struct ref_arg arg;
+    } own[] = {
+        {"epoch",   {epoch, sizeof epoch}                },
+        {"tl",      {NULL, WORKGROUPS * STAMPS * 8}      },
+        {"scratch", {NULL, (size_t)r->plan.scratch_bytes}},
     };
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        if (strcmp(values[i].name, name) == 0)
-            return values[i].value;
-    return 0;
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(own[i].name, name) == 0)
+            return own[i].arg;
+    struct ref_arg arg = {0};
+    ref_case_pointer(m->c, name, &arg);
+    if (!made && strcmp(name, "kt") == 0)
+        arg.bytes = m->kt;
+    if (!made && strcmp(name, "klen") == 0)
+        arg.bytes = m->klen;
+    return arg;
 }
 
 static bool is_scratch(const struct memory *m)
@@ -133,10 +81,10 @@ static int open_case(struct runs *r, int i, char *err, size_t err_size)
         const struct plan_arg *arg = &r->plan.args[a];
         struct memory *at = &m->at[a];
         if (arg->kind != ARG_POINTER) {
-            m->values[a] = number_of(m, arg->name);
+            ref_case_number(m->c, arg->name, &m->values[a]);
             continue;
         }
-        struct source source = source_of(r, m, arg->name);
+        struct ref_arg source = source_of(r, m, arg->name);
         *at = (struct memory){.name = arg->name, .source = source.bytes, .size = source.size};
         if (!at->size) {
             snprintf(err, err_size, "the kernel's argument \"%s\" is not known here", arg->name);
@@ -198,47 +146,7 @@ int runs_device(struct runs *r, char *err, size_t err_size)
     return open_device(r, NULL, err, err_size);
 }
 
-/* ---- objects */
-
-static void *assemble(const char *text, size_t *size, char *err, size_t err_size)
-{
-    char path[] = "/tmp/cogen-mutation-XXXXXX";
-    int fd = mkstemp(path);
-    if (fd < 0) {
-        snprintf(err, err_size, "%s: cannot be made", path);
-        return NULL;
-    }
-    close(fd);
-    void *bytes = NULL;
-    if (cogen_object_write(text, "gfx950", path, NULL, err, err_size) == 0) {
-        FILE *file = fopen(path, "rb");
-        long end = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-        *size = (size_t)(end < 0 ? 0 : end);
-        bytes = end > 0 ? malloc(*size) : NULL;
-        if (bytes)
-            rewind(file);
-        if (!bytes || fread(bytes, 1, *size, file) != *size) {
-            snprintf(err, err_size, "%s: cannot be read", path);
-            free(bytes);
-            bytes = NULL;
-        }
-        if (file)
-            fclose(file);
-    }
-    unlink(path);
-    return bytes;
-}
-
-static struct emu_object *load(struct runs *r, const char *text, char *err, size_t err_size)
-{
-    size_t size;
-    void *bytes = assemble(text, &size, err, err_size);
-    struct emu_object *object = NULL;
-    if (bytes && emu_object_load(r->device, bytes, size, &object, err, err_size))
-        object = NULL;
-    free(bytes);
-    return object;
-}
+/* ---- a look without a run */
 
 static void count_finding(void *data, const struct emu_kernel *kernel,
                           const struct emu_lint_finding *finding)
@@ -248,7 +156,7 @@ static void count_finding(void *data, const struct emu_kernel *kernel,
 
 int runs_lint(struct runs *r, const char *text, char *err, size_t err_size)
 {
-    struct emu_object *object = load(r, text, err, err_size);
+    struct emu_object *object = load_text(r->device, text, err, err_size);
     if (!object)
         return -1;
     int found = emu_lint(object, count_finding, NULL);
@@ -352,7 +260,7 @@ static int run_one(struct runs *r, struct emu_object *object, int run, struct ru
 
 int runs_of(struct runs *r, const char *text, struct run_result *result, char *err, size_t err_size)
 {
-    struct emu_object *object = load(r, text, err, err_size);
+    struct emu_object *object = load_text(r->device, text, err, err_size);
     if (!object)
         return -1;
     int bad = 0;
@@ -479,7 +387,7 @@ static int agree(struct runs *r, struct emu_object *object, char *err, size_t er
 
 int runs_baseline(struct runs *r, const char *text, char *err, size_t err_size)
 {
-    struct emu_object *object = load(r, text, err, err_size);
+    struct emu_object *object = load_text(r->device, text, err, err_size);
     if (!object)
         return -1;
     int bad = agree(r, object, err, err_size);
@@ -493,7 +401,7 @@ int runs_trace_begin(struct runs *r, const char *text, FILE *trace, char *err, s
 {
     if (open_device(r, trace, err, err_size))
         return -1;
-    r->traced = load(r, text, err, err_size);
+    r->traced = load_text(r->device, text, err, err_size);
     return r->traced ? 0 : -1;
 }
 
@@ -521,7 +429,7 @@ void runs_trace_end(struct runs *r)
 int runs_changes(struct runs *r, const char *text, char *name, size_t name_size)
 {
     char err[256];
-    struct emu_object *object = load(r, text, err, sizeof err);
+    struct emu_object *object = load_text(r->device, text, err, sizeof err);
     if (!object)
         return -1;
     int changed = 0;

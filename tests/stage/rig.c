@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "gen/object.h"
 #include "gen/pass.h"
 #include "gen/print.h"
 #include "tests/ref/front.h"
+#include "tests/support/load_text.h"
 
 /* ---- key and plan */
 
@@ -162,23 +161,9 @@ void rig_open(struct rig *r, const struct ref_params *params, unsigned parts,
 
 /* ---- kernel */
 
-static void *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    void *bytes = malloc(*size);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    fclose(file);
-    return bytes;
-}
-
 void rig_build(struct rig *r, void (*template)(Builder *b))
 {
-    char err[1024], path[] = "/tmp/cogen-stage-XXXXXX";
+    char err[1024];
     Builder *b = build_begin(&r->plan);
     assert_non_null(b);
     template(b);
@@ -187,20 +172,12 @@ void rig_build(struct rig *r, void (*template)(Builder *b))
         fail_msg("%s", err);
     char *text = program_print(p, err, sizeof err);
     program_free(p);
-    int file = mkstemp(path);
-    assert_true(text && file >= 0);
-    close(file);
-    if (cogen_object_write(text, r->plan.arch->name, path, NULL, err, sizeof err))
-        fail_msg("%s", err);
-    free(text);
-    size_t size;
-    void *bytes = read_file(path, &size);
-    unlink(path);
     if (r->object)
         emu_object_free(r->object);
-    if (emu_object_load(r->device, bytes, size, &r->object, err, sizeof err))
+    r->object = text ? load_text(r->device, text, err, sizeof err) : NULL;
+    free(text);
+    if (!r->object)
         fail_msg("%s", err);
-    free(bytes);
 }
 
 void rig_run(struct rig *r, int workgroups)

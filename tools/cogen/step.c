@@ -2,6 +2,7 @@
 #include "tools/cogen/step.h"
 
 #include "gen/plan.h"
+#include "tests/ref/case_args.h"
 #include "tests/ref/num.h"
 #include "tools/cogen/cli.h"
 #include "tools/cogen/make.h"
@@ -12,7 +13,6 @@
 
 enum {
     MAX_BUFFERS = 48,
-    MAX_VALUES = 24,
     MAX_COPIES = 4,
     GUARD = 4096,      /* bytes around a buffer on a GPU; the emulator checks bounds by itself */
     GAP_FILLED = 4096, /* of a gap between cache blocks that a case fills */
@@ -29,13 +29,6 @@ struct buffer {
     uint32_t fill;     /* word that poison is made of */
     void *block, *dev; /* allocation; the argument's pointer */
     void *host;        /* read back here, when an output */
-};
-
-struct value {
-    const char *name;
-    int64_t number;
-    float real;
-    bool is_real;
 };
 
 struct kernel_run {
@@ -55,11 +48,8 @@ struct step {
     struct kernel_run run[2]; /* K1, K2; key NULL: does not run */
     struct buffer buffers[MAX_BUFFERS];
     int n_buffers;
-    struct value values[MAX_VALUES];
-    int n_values;
     void *copies[MAX_COPIES]; /* of weights, in another stride */
     int n_copies;
-    uint8_t *zero_record;
     uint8_t *records; /* read back, [s, 584] */
     void *temp;       /* as large as the largest buffer, for comparisons */
     size_t temp_size;
@@ -81,23 +71,22 @@ static struct buffer *add(struct step *s, const char *name, const void *source, 
     return b;
 }
 
-static void add_cache(struct step *s, const char *name, const struct ref_cache *cache, bool output)
+/* An argument as the case has it. output: the kernels write it. */
+static struct buffer *add_arg(struct step *s, const char *name, bool output)
 {
-    struct buffer *b = add(s, name, cache->bytes, cache->size, output);
+    struct ref_arg arg = {0};
+    if (!ref_case_pointer(s->r.c, name, &arg))
+        return NULL;
+    struct buffer *b = add(s, name, arg.bytes, arg.size, output);
     if (b)
-        b->cache = cache;
+        b->cache = arg.cache;
+    return b;
 }
 
-static void add_number(struct step *s, const char *name, int64_t number)
+static void add_inputs(struct step *s, const char *const *names)
 {
-    if (s->n_values < MAX_VALUES)
-        s->values[s->n_values++] = (struct value){.name = name, .number = number};
-}
-
-static void add_real(struct step *s, const char *name, float real)
-{
-    if (s->n_values < MAX_VALUES)
-        s->values[s->n_values++] = (struct value){.name = name, .real = real, .is_real = true};
+    for (; *names; names++)
+        add_arg(s, *names, false);
 }
 
 static bool writes_keys(const struct cogen_key *key, enum cogen_keys keys)
@@ -131,61 +120,45 @@ static void add_weight(struct step *s, const char *name, const char *codes_name,
 static void add_front(struct step *s)
 {
     const struct ref_case *c = s->r.c;
-    size_t n = (size_t)c->s;
-    add(s, "x", c->x, n * c->x_stride * 2, false);
+    add_inputs(s, (const char *const[]){"x", "qn_w", "kvn_w", NULL});
     add_weight(s, "wqkv", "wqkv_s", &c->wqkv, s->r.front->wqkv_ld);
     add_weight(s, "wqb", "wqb_s", &c->wqb, s->r.front->wqb_ld);
-    add(s, "qn_w", c->qn_w, (size_t)c->model.q_rank * 2, false);
-    add(s, "kvn_w", c->kvn_w, REF_KV_DIM * 2, false);
-    add(s, "qr_out", NULL, n * (size_t)c->model.q_rank * 2, true);
-    add_number(s, "x_stride", (int64_t)c->x_stride);
+    add_arg(s, "qr_out", true);
 }
 
 static void add_back(struct step *s)
 {
     const struct ref_case *c = s->r.c;
-    size_t n = (size_t)c->s;
-    if (c->comp.bytes)
-        add_cache(s, "comp", &c->comp, false);
-    else /* ratio 0: no key points there, the argument still names memory */
-        add(s, "comp", s->zero_record, REF_RECORD, false);
-    add(s, "zrec", s->zero_record, REF_RECORD, false);
-    add(s, "sink", c->sink, (size_t)c->h * 4, false);
+    add_inputs(s, (const char *const[]){"comp", "zrec", "sink", NULL});
     add_weight(s, "woa", "woa_s", &c->woa, s->r.back->woa_ld);
     add_weight(s, "wob", "wob_s", &c->wob, s->r.back->wob_ld);
-    add(s, "out", NULL, n * (size_t)c->model.hidden * 2, true);
-    add_number(s, "comp_stride", (int64_t)c->comp.stride);
-    add_number(s, "out_stride", c->model.hidden);
-    add_real(s, "qk_scale", ref_qk_scale());
+    add_arg(s, "out", true);
+}
+
+/* The key table: an output of the kernel that makes it, else the reference's. */
+static void add_keys(struct step *s)
+{
+    bool made =
+        writes_keys(s->r.front, COGEN_KEYS_FRONT) || writes_keys(s->r.back, COGEN_KEYS_BACK);
+    struct buffer *kt = add_arg(s, "kt", made), *klen = add_arg(s, "klen", made);
+    if (!kt || !klen)
+        return;
+    kt->source = made ? NULL : s->r.kt;
+    klen->source = made ? NULL : s->r.klen;
+    /* With global keys a row ends at its kv_len; what follows is as it was, and -1 in the
+     * reference. */
+    if (s->r.c->params.global_keys)
+        kt->fill = UINT32_MAX;
 }
 
 static void add_shared(struct step *s)
 {
-    const struct ref_case *c = s->r.c;
-    size_t n = (size_t)c->s;
     bool front = s->r.front != NULL;
-    add(s, "q", front ? NULL : c->q, n * (size_t)c->q_rows * 2, front);
-    add(s, "cos_sin", c->cos_sin, (size_t)c->params.max_pos * REF_ROPE * 4, false);
-    add(s, "pos", c->pos, n * 8, false);
-    add(s, "slot", c->slot, n * 8, false);
-    add_cache(s, "swa", &c->swa, front);
-    add(s, "swa_idx", c->swa_idx, n * (size_t)c->model.window * 4, false);
-    add(s, "swa_lens", c->swa_lens, n * 4, false);
-    add(s, "comp_bt", c->comp_bt, (size_t)c->reqs * (size_t)c->bt_stride * 4, false);
-    add(s, "topk", c->topk, n * (size_t)c->topk_cols * 4, false);
-    add(s, "t2r", c->t2r, n * 4, false);
-    bool made =
-        writes_keys(s->r.front, COGEN_KEYS_FRONT) || writes_keys(s->r.back, COGEN_KEYS_BACK);
-    struct buffer *kt = add(s, "kt", made ? NULL : s->r.kt, n * (size_t)c->keys * 4, made);
-    /* With global keys a row ends at its kv_len; what follows is as it was, and -1 in the
-     * reference. */
-    if (kt && c->params.global_keys)
-        kt->fill = UINT32_MAX;
-    add(s, "klen", made ? NULL : s->r.klen, n * 2 * 4, made);
-    add_number(s, "swa_stride", (int64_t)c->swa.stride);
-    add_number(s, "swa_block", c->swa.block);
-    add_number(s, "comp_block", c->params.comp_block);
-    add_number(s, "bt_stride", ref_bt_stride_arg(c));
+    add_inputs(s, (const char *const[]){"cos_sin", "pos", "slot", "swa_idx", "swa_lens", "comp_bt",
+                                        "topk", "t2r", NULL});
+    add_arg(s, "q", front);
+    add_arg(s, "swa", front);
+    add_keys(s);
 }
 
 static bool kernel_takes(const struct step *s, const char *name)
@@ -337,18 +310,14 @@ static enum cogen_rt_status bind(struct step *s, int kernel, const struct cogen_
         size_t at = b && kernel && strcmp(arg->name, "tl") == 0 ? b->size / 2 : 0;
         return b ? cogen_rt_set_pointer(args, arg->name, (char *)b->dev + at, &s->rt) : COGEN_RT_OK;
     }
-    for (int i = 0; i < s->n_values; i++) {
-        const struct value *v = &s->values[i];
-        if (strcmp(v->name, arg->name) != 0)
-            continue;
-        if (arg->kind == COGEN_RT_F32)
-            return cogen_rt_set_f32(args, arg->name, v->is_real ? v->real : (float)v->number,
-                                    &s->rt);
-        if (arg->kind == COGEN_RT_I64)
-            return cogen_rt_set_i64(args, arg->name, v->number, &s->rt);
-        return cogen_rt_set_i32(args, arg->name, (int32_t)v->number, &s->rt);
-    }
-    return COGEN_RT_OK; /* the check of the whole block names it */
+    uint64_t bits;
+    if (!ref_case_number(s->r.c, arg->name, &bits))
+        return COGEN_RT_OK; /* the check of the whole block names it */
+    if (arg->kind == COGEN_RT_F32)
+        return cogen_rt_set_f32(args, arg->name, ref_bits_f32((uint32_t)bits), &s->rt);
+    if (arg->kind == COGEN_RT_I64)
+        return cogen_rt_set_i64(args, arg->name, (int64_t)bits, &s->rt);
+    return cogen_rt_set_i32(args, arg->name, (int32_t)bits, &s->rt);
 }
 
 static int make_args(struct step *s, int kernel, char *err, size_t err_size)
@@ -430,8 +399,7 @@ int step_open(const struct step_request *request, struct step **out, char *err, 
 {
     *out = NULL;
     struct step *s = calloc(1, sizeof *s);
-    if (!s || !(s->zero_record = calloc(1, REF_RECORD))) {
-        free(s);
+    if (!s) {
         snprintf(err, err_size, "out of memory");
         return -1;
     }
@@ -486,7 +454,6 @@ void step_close(struct step *s)
         cli_temp_remove(s->folder);
     for (int i = 0; i < s->n_copies; i++)
         free(s->copies[i]);
-    free(s->zero_record);
     free(s->records);
     free(s->temp);
     free(s);
