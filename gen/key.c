@@ -12,7 +12,7 @@
 #include "gen/arch.h"
 #include "gen/model.h"
 
-enum { MAX_TOKENS = 48, TOPK_STEP = 64, MAX_TOPK = 8192, LD_STEP = 16, MAX_LD = 65536 };
+enum { TOPK_STEP = 64, MAX_TOPK = 8192, LD_STEP = 16, MAX_LD = 65536 };
 enum { UNSET = -1 };
 
 static const char *const kernel_names[] = {"front", "back", NULL};
@@ -273,9 +273,9 @@ int cogen_key_finish(struct cogen_key *key, char *err, size_t err_size)
         return refuse(err, err_size, "unknown %s '%s'", m ? "arch" : "model",
                       m ? key->arch : key->model);
     if (key->tokens == UNSET)
-        return refuse(err, err_size, "no tokens given: 1 .. %d", MAX_TOKENS);
-    if (key->tokens < 1 || key->tokens > MAX_TOKENS)
-        return refuse(err, err_size, "tokens %d: 1 .. %d", key->tokens, MAX_TOKENS);
+        return refuse(err, err_size, "no tokens given: 1 .. %d", COGEN_MAX_TOKENS);
+    if (key->tokens < 1 || key->tokens > COGEN_MAX_TOKENS)
+        return refuse(err, err_size, "tokens %d: 1 .. %d", key->tokens, COGEN_MAX_TOKENS);
     if (key->tp == UNSET)
         return refuse(err, err_size, "no tp given: %s",
                       cogen_key_options[option_index("tp")].values);

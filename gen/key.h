@@ -10,12 +10,13 @@
 enum cogen_kernel { COGEN_FRONT, COGEN_BACK };
 enum cogen_x { COGEN_X_BF16, COGEN_X_X8 };
 enum cogen_keys { COGEN_KEYS_FRONT, COGEN_KEYS_BACK, COGEN_KEYS_GIVEN };
+enum { COGEN_MAX_TOKENS = 48 };
 
 struct cogen_key {
     const char *arch;  /* "gfx950" */
     const char *model; /* a name of the model table */
     enum cogen_kernel kernel;
-    int tokens; /* S, 1 .. 48 */
+    int tokens; /* S, 1 .. COGEN_MAX_TOKENS */
     int tp;     /* tensor-parallel ranks */
     int ratio;  /* compress ratio of the layer, 0: window only */
     int topk;   /* width of the top-k table; 0 when ratio is 0 */

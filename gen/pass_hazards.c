@@ -111,23 +111,14 @@ static bool write_nops(struct program *p, struct block *b, const struct slot *sl
     for (int i = 0; i < b->n; i++) {
         const struct instr *in = &b->instrs[i];
         for (int left = slots[i].nops; left > 0; left -= 16) {
-            struct instr nop = {.op = OP_s_nop,
-                                .stage = in->stage,
-                                .region = in->region,
-                                .n = 1,
-                                .file = in->file,
-                                .line = in->line};
-            nop.operands[0] =
-                (Val){.kind = VAL_IMM, .width = 1, .imm = (left > 16 ? 16 : left) - 1};
+            struct instr nop = instr_beside(in, OP_s_nop, (left > 16 ? 16 : left) - 1);
             if (!program_append(p, &out, &nop))
                 return false;
         }
         if (!program_append(p, &out, in))
             return false;
     }
-    b->instrs = out.instrs;
-    b->n = out.n;
-    b->cap = out.cap;
+    block_rewrite(b, &out);
     return true;
 }
 

@@ -151,13 +151,7 @@ static bool write_block(struct program *p, struct block *b, struct flight *f)
         struct wait w = wait_for(p, in, f);
         apply_wait(f, w);
         issue(p, in, f);
-        struct instr wait = {.op = OP_s_waitcnt,
-                             .stage = in->stage,
-                             .region = in->region,
-                             .n = 1,
-                             .file = in->file,
-                             .line = in->line};
-        wait.operands[0] = (Val){.kind = VAL_IMM, .width = 1, .imm = w.vm | w.lgkm << 8};
+        struct instr wait = instr_beside(in, OP_s_waitcnt, w.vm | w.lgkm << 8);
         if ((w.vm != DONE || w.lgkm != DONE) && !program_append(p, &out, &wait))
             return false;
         if (in->op == OP_stores_done)
@@ -165,9 +159,7 @@ static bool write_block(struct program *p, struct block *b, struct flight *f)
         if (!program_append(p, &out, in))
             return false;
     }
-    b->instrs = out.instrs;
-    b->n = out.n;
-    b->cap = out.cap;
+    block_rewrite(b, &out);
     return true;
 }
 

@@ -114,6 +114,24 @@ bool program_append(struct program *p, struct block *b, const struct instr *in)
     return true;
 }
 
+struct instr instr_beside(const struct instr *in, uint16_t op, int64_t number)
+{
+    return (struct instr){.op = op,
+                          .stage = in->stage,
+                          .region = in->region,
+                          .n = 1,
+                          .operands = {{.kind = VAL_IMM, .width = 1, .imm = number}},
+                          .file = in->file,
+                          .line = in->line};
+}
+
+void block_rewrite(struct block *b, const struct block *with)
+{
+    b->instrs = with->instrs;
+    b->n = with->n;
+    b->cap = with->cap;
+}
+
 bool program_insert(struct program *p, struct block *b, int at, const struct instr *in)
 {
     if (!PROGRAM_GROW(p, b->instrs, b->n, b->cap))

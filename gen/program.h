@@ -177,6 +177,10 @@ bool program_grow(struct program *p, void **array, int n, int *cap, size_t size)
 int program_block(struct program *p, int label); /* a new block at the end; its index or -1 */
 bool program_insert(struct program *p, struct block *b, int at, const struct instr *in);
 bool program_append(struct program *p, struct block *b, const struct instr *in);
+/* What a pass puts beside an instruction: op with one number, of its stage, region and line. */
+struct instr instr_beside(const struct instr *in, uint16_t op, int64_t number);
+/* The instructions of `with` in place of b's; what else b has stays. */
+void block_rewrite(struct block *b, const struct block *with);
 /* Successors of every block. 0, or -1 and a line (a label that was never placed; code that runs off
  * the end). */
 int program_link(struct program *p, char *err, size_t err_size);

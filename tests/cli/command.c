@@ -95,6 +95,16 @@ char *file_bytes(const char *folder, const char *file, size_t *size)
     return bytes;
 }
 
+void same_file(const char *a, const char *b, const char *file)
+{
+    size_t na, nb;
+    char *x = file_bytes(a, file, &na), *y = file_bytes(b, file, &nb);
+    assert_int_equal(na, nb);
+    assert_memory_equal(x, y, na);
+    free(x);
+    free(y);
+}
+
 void put_file(const char *folder, const char *file, const void *bytes, size_t size)
 {
     char path[4096];

@@ -30,6 +30,8 @@ void drop_folder(char *folder);
 
 /* A whole file; fails the test when it cannot be read. The caller frees. */
 char *file_bytes(const char *folder, const char *file, size_t *size);
+/* Fails the test unless both folders have the file, with the same bytes. */
+void same_file(const char *a, const char *b, const char *file);
 void put_file(const char *folder, const char *file, const void *bytes, size_t size);
 bool file_exists(const char *folder, const char *file);
 /* Number of files in a folder. */

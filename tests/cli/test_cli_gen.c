@@ -15,16 +15,6 @@
 
 #define KEY "--kernel front --model v41-flash --tp 4 --ratio 2"
 
-static void same_files(const char *a, const char *b, const char *file)
-{
-    size_t na, nb;
-    char *x = file_bytes(a, file, &na), *y = file_bytes(b, file, &nb);
-    assert_int_equal(na, nb);
-    assert_memory_equal(x, y, na);
-    free(x);
-    free(y);
-}
-
 /* The names of the code objects in a manifest, one after the other, by what follows `"file": `. */
 static int names_in(const char *manifest, char names[][192], int most)
 {
@@ -45,14 +35,14 @@ static void gen_is_the_same_for_any_jobs_and_folder(void **state)
     assert_int_equal(cogen("gen " KEY " --tokens 17,16,2,1 --assembly -j 4 -o %s", b)->status, 0);
     char deep[4096], names[8][192];
     snprintf(deep, sizeof deep, "%s/deep/er", a);
-    same_files(deep, b, "manifest.json");
+    same_file(deep, b, "manifest.json");
     size_t size;
     char *manifest = file_bytes(b, "manifest.json", &size);
     assert_int_equal(names_in(manifest, names, 8), 4);
     for (int i = 0; i < 4; i++) {
-        same_files(deep, b, names[i]);
+        same_file(deep, b, names[i]);
         strcpy(strrchr(names[i], '.'), ".s");
-        same_files(deep, b, names[i]);
+        same_file(deep, b, names[i]);
     }
     assert_int_equal(count_files(b), 9);
     free(manifest);

@@ -22,16 +22,6 @@ static size_t size_of(const char *folder, const char *file)
     return size;
 }
 
-static void same_file(const char *a, const char *b, const char *file)
-{
-    size_t na, nb;
-    char *x = file_bytes(a, file, &na), *y = file_bytes(b, file, &nb);
-    assert_int_equal(na, nb);
-    assert_memory_equal(x, y, na);
-    free(x);
-    free(y);
-}
-
 static void front_writes_its_outputs(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ void *read_kernels(const char *arch, size_t *size)
     return bytes;
 }
 
-hsa_executable_t load_kernels(const struct fixture *f)
+hsa_executable_t load_unfrozen(const struct fixture *f)
 {
     size_t size;
     void *bytes = read_kernels("gfx950", &size);
@@ -73,9 +73,15 @@ hsa_executable_t load_kernels(const struct fixture *f)
     assert_ok(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
                                         NULL, &e));
     assert_ok(hsa_executable_load_agent_code_object(e, f->gpu, reader, NULL, NULL));
-    assert_ok(hsa_executable_freeze(e, NULL));
     assert_ok(hsa_code_object_reader_destroy(reader));
     free(bytes);
+    return e;
+}
+
+hsa_executable_t load_kernels(const struct fixture *f)
+{
+    hsa_executable_t e = load_unfrozen(f);
+    assert_ok(hsa_executable_freeze(e, NULL));
     return e;
 }
 

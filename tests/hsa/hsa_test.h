@@ -33,6 +33,8 @@ struct kernel {
 
 /* The bytes of the tests' code object for an arch; free() them. */
 void *read_kernels(const char *arch, size_t *size);
+/* The executable of it for the GPU, and the same frozen, ready to run. */
+hsa_executable_t load_unfrozen(const struct fixture *f);
 hsa_executable_t load_kernels(const struct fixture *f);
 struct kernel find_kernel(const struct fixture *f, hsa_executable_t e, const char *name);
 void *alloc_device(const struct fixture *f, size_t size);

@@ -161,14 +161,7 @@ static void states_of_an_executable(void **state)
 static void a_dispatch_needs_a_frozen_executable(void **state)
 {
     const struct fixture *f = *state;
-    size_t size;
-    void *bytes = read_kernels("gfx950", &size);
-    hsa_code_object_reader_t reader;
-    hsa_executable_t e;
-    assert_ok(hsa_code_object_reader_create_from_memory(bytes, size, &reader));
-    assert_ok(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
-                                        NULL, &e));
-    assert_ok(hsa_executable_load_agent_code_object(e, f->gpu, reader, NULL, NULL));
+    hsa_executable_t e = load_unfrozen(f);
     struct kernel k = find_kernel(f, e, "step.kd");
     hsa_queue_t *q = make_queue(f, 64);
     hsa_signal_t done = make_signal(1);
@@ -182,8 +175,6 @@ static void a_dispatch_needs_a_frozen_executable(void **state)
     hsa_signal_destroy(done);
     hsa_memory_free(block);
     hsa_executable_destroy(e);
-    hsa_code_object_reader_destroy(reader);
-    free(bytes);
 }
 
 static hsa_status_t count_symbol(hsa_executable_t e, hsa_agent_t agent, hsa_executable_symbol_t s,

@@ -7,11 +7,11 @@
  * rows are one kernel.
  */
 #include "asm.h"
-#include "implemented.h"
 #include "tested.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -480,27 +480,7 @@ static bool has_case(const char *name)
 static void every_instruction_has_a_case(void **state)
 {
     (void)state;
-    char name[64];
-    int missing = 0;
-    for (int family = EMU_VMEM; family <= EMU_DS; family++)
-        for (size_t i = 0; emu_implemented((enum emu_family)family, i, name, sizeof name); i++)
-            if (!has_case(name)) {
-                print_error("no case for %s\n", name);
-                missing++;
-            }
-    assert_int_equal(missing, 0);
-}
-
-static void leave_list(void)
-{
-    FILE *f = tested_open("test_memory");
-    char name[64];
-    for (int family = EMU_VMEM; f && family <= EMU_DS; family++)
-        for (size_t i = 0; emu_implemented((enum emu_family)family, i, name, sizeof name); i++)
-            if (has_case(name))
-                fprintf(f, "%s\n", name);
-    if (f)
-        fclose(f);
+    assert_int_equal(tested_missing(EMU_VMEM, EMU_DS, has_case), 0);
 }
 
 int main(void)
@@ -511,6 +491,6 @@ int main(void)
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed)
-        leave_list();
+        tested_leave("test_memory", EMU_VMEM, EMU_DS, has_case);
     return failed;
 }

@@ -5,11 +5,11 @@
  * compared with values worked out from the instruction set documents. All cases are one kernel.
  */
 #include "asm.h"
-#include "implemented.h"
 #include "tested.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -483,27 +483,7 @@ static bool has_case(const char *name)
 static void every_instruction_has_a_case(void **state)
 {
     (void)state;
-    char name[64];
-    int missing = 0;
-    for (int family = EMU_SALU; family <= EMU_SMEM; family++)
-        for (size_t i = 0; emu_implemented((enum emu_family)family, i, name, sizeof name); i++)
-            if (!has_case(name)) {
-                print_error("no case for %s\n", name);
-                missing++;
-            }
-    assert_int_equal(missing, 0);
-}
-
-static void leave_list(void)
-{
-    FILE *f = tested_open("test_scalar");
-    char name[64];
-    for (int family = EMU_SALU; f && family <= EMU_VALU; family++)
-        for (size_t i = 0; emu_implemented((enum emu_family)family, i, name, sizeof name); i++)
-            if (has_case(name))
-                fprintf(f, "%s\n", name);
-    if (f)
-        fclose(f);
+    assert_int_equal(tested_missing(EMU_SALU, EMU_SMEM, has_case), 0);
 }
 
 int main(void)
@@ -515,6 +495,6 @@ int main(void)
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed)
-        leave_list();
+        tested_leave("test_scalar", EMU_SALU, EMU_VALU, has_case);
     return failed;
 }

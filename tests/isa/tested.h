@@ -4,21 +4,18 @@
 #ifndef ISA_TESTED_H
 #define ISA_TESTED_H
 
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
+
+#include "implemented.h"
 
 /* The list's file, to be closed; NULL outside a test run of the build. */
-static inline FILE *tested_open(const char *program)
-{
-    const char *build = getenv("COGEN_BUILD");
-    char path[1024];
-    if (!build)
-        return NULL;
-    snprintf(path, sizeof path, "%s/isa-tested", build);
-    mkdir(path, 0777);
-    snprintf(path, sizeof path, "%s/isa-tested/%s", build, program);
-    return fopen(path, "w");
-}
+FILE *tested_open(const char *program);
+/* Leaves the list of those mnemonics of the families first .. last that have a case. */
+void tested_leave(const char *program, enum emu_family first, enum emu_family last,
+                  bool (*has_case)(const char *mnemonic));
+/* How many mnemonics of the families have no case; names them. */
+int tested_missing(enum emu_family first, enum emu_family last,
+                   bool (*has_case)(const char *mnemonic));
 
 #endif

@@ -8,7 +8,7 @@
 #include "tests/ref/case_args.h"
 #include "tests/ref/compare.h"
 #include "tests/ref/keys.h"
-#include "tests/support/load_text.h"
+#include "tests/support/kernel_run.h"
 
 enum { OUT_PAD = 8, ALIGN = 256 };
 
@@ -171,7 +171,7 @@ static void load_object(struct back_rig *r)
     struct cogen_code code;
     if (cogen_generate(&r->plan.key, r->hooks, &code, err, sizeof err))
         fail_msg("%s", err);
-    r->object = load_text(r->device, code.text, err, sizeof err);
+    r->object = kernel_load(r->device, code.text, err, sizeof err);
     cogen_code_free(&code);
     if (!r->object)
         fail_msg("%s", err);
@@ -183,24 +183,11 @@ void back_launch(struct back_rig *r)
         make_args(r);
         load_object(r);
     }
-    uint8_t *kernarg = emu_mem_alloc(r->device, (size_t)r->plan.kernarg_size, 64, true);
-    assert_non_null(kernarg);
-    for (int i = 0; i < r->plan.n_args; i++)
-        emu_mem_copy(r->device, kernarg + r->plan.args[i].offset, &r->values[i],
-                     (size_t)r->plan.args[i].size);
-    struct emu_dispatch d = {
-        .kernel = emu_object_kernel(r->object, 0)->handle,
-        .grid = {WORKGROUPS * THREADS, 1, 1},
-        .group = {THREADS,              1, 1},
-        .lds_bytes = emu_object_kernel(r->object, 0)->group_size,
-        .kernarg = kernarg,
-    };
     struct emu_result result;
-    emu_device_reseed(r->device, (uint64_t)++r->launches);
-    if (emu_dispatch(r->device, &d, &result) != EMU_OK)
+    if (kernel_launch(r->device, r->object, &r->plan, r->values, WORKGROUPS,
+                      (uint64_t)++r->launches, &result) != EMU_OK)
         fail_msg("%s: %s", r->plan.name,
                  result.report_count ? result.reports[0].text : "the launch failed");
-    emu_mem_free(r->device, kernarg);
 }
 
 /* ---- results */

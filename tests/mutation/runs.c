@@ -10,7 +10,7 @@
 #include "tests/ref/compare.h"
 #include "tests/ref/front.h"
 #include "tests/ref/keys.h"
-#include "tests/support/load_text.h"
+#include "tests/support/kernel_run.h"
 #include "tools/emu/lint.h"
 
 enum { EPOCH = 41, ALIGN = 256, LIMIT_FACTOR = 12 };
@@ -156,7 +156,7 @@ static void count_finding(void *data, const struct emu_kernel *kernel,
 
 int runs_lint(struct runs *r, const char *text, char *err, size_t err_size)
 {
-    struct emu_object *object = load_text(r->device, text, err, err_size);
+    struct emu_object *object = kernel_load(r->device, text, err, err_size);
     if (!object)
         return -1;
     int found = emu_lint(object, count_finding, NULL);
@@ -190,27 +190,10 @@ static int refresh(struct runs *r, struct case_memory *m)
 static enum emu_status launch(struct runs *r, struct case_memory *m, struct emu_object *object,
                               uint64_t seed, struct emu_result *result)
 {
-    uint8_t *kernarg = emu_mem_alloc(r->device, (size_t)r->plan.kernarg_size, ALIGN, true);
-    if (!kernarg)
-        return EMU_INVALID;
-    for (int a = 0; a < r->plan.n_args; a++) {
-        const struct plan_arg *arg = &r->plan.args[a];
+    for (int a = 0; a < r->plan.n_args; a++)
         if (m->at[a].name)
             m->values[a] = (uint64_t)(uintptr_t)m->at[a].dev;
-        emu_mem_copy(r->device, kernarg + arg->offset, &m->values[a], (size_t)arg->size);
-    }
-    const struct emu_kernel *kernel = emu_object_kernel(object, 0);
-    struct emu_dispatch d = {
-        .kernel = kernel->handle,
-        .grid = {WORKGROUPS * THREADS, 1, 1},
-        .group = {THREADS,              1, 1},
-        .lds_bytes = kernel->group_size,
-        .kernarg = kernarg,
-    };
-    emu_device_reseed(r->device, seed);
-    enum emu_status status = emu_dispatch(r->device, &d, result);
-    emu_mem_free(r->device, kernarg);
-    return status;
+    return kernel_launch(r->device, object, &r->plan, m->values, WORKGROUPS, seed, result);
 }
 
 /* The first memory that is not as the kernel leaves it. Scratch is the kernel's own. */
@@ -260,7 +243,7 @@ static int run_one(struct runs *r, struct emu_object *object, int run, struct ru
 
 int runs_of(struct runs *r, const char *text, struct run_result *result, char *err, size_t err_size)
 {
-    struct emu_object *object = load_text(r->device, text, err, err_size);
+    struct emu_object *object = kernel_load(r->device, text, err, err_size);
     if (!object)
         return -1;
     int bad = 0;
@@ -387,7 +370,7 @@ static int agree(struct runs *r, struct emu_object *object, char *err, size_t er
 
 int runs_baseline(struct runs *r, const char *text, char *err, size_t err_size)
 {
-    struct emu_object *object = load_text(r->device, text, err, err_size);
+    struct emu_object *object = kernel_load(r->device, text, err, err_size);
     if (!object)
         return -1;
     int bad = agree(r, object, err, err_size);
@@ -401,7 +384,7 @@ int runs_trace_begin(struct runs *r, const char *text, FILE *trace, char *err, s
 {
     if (open_device(r, trace, err, err_size))
         return -1;
-    r->traced = load_text(r->device, text, err, err_size);
+    r->traced = kernel_load(r->device, text, err, err_size);
     return r->traced ? 0 : -1;
 }
 
@@ -429,7 +412,7 @@ void runs_trace_end(struct runs *r)
 int runs_changes(struct runs *r, const char *text, char *name, size_t name_size)
 {
     char err[256];
-    struct emu_object *object = load_text(r->device, text, err, sizeof err);
+    struct emu_object *object = kernel_load(r->device, text, err, sizeof err);
     if (!object)
         return -1;
     int changed = 0;

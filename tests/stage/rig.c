@@ -8,7 +8,7 @@
 #include "gen/pass.h"
 #include "gen/print.h"
 #include "tests/ref/front.h"
-#include "tests/support/load_text.h"
+#include "tests/support/kernel_run.h"
 
 /* ---- key and plan */
 
@@ -174,7 +174,7 @@ void rig_build(struct rig *r, void (*template)(Builder *b))
     program_free(p);
     if (r->object)
         emu_object_free(r->object);
-    r->object = text ? load_text(r->device, text, err, sizeof err) : NULL;
+    r->object = text ? kernel_load(r->device, text, err, sizeof err) : NULL;
     free(text);
     if (!r->object)
         fail_msg("%s", err);
@@ -182,23 +182,10 @@ void rig_build(struct rig *r, void (*template)(Builder *b))
 
 void rig_run(struct rig *r, int workgroups)
 {
-    uint8_t kernarg[1024] = {0};
-    for (int i = 0; i < r->plan.n_args; i++)
-        memcpy(kernarg + r->plan.args[i].offset, &r->values[i], (size_t)r->plan.args[i].size);
-    void *device_kernarg = emu_mem_alloc(r->device, sizeof kernarg, 64, true);
-    emu_mem_copy(r->device, device_kernarg, kernarg, sizeof kernarg);
-    struct emu_dispatch d = {
-        .kernel = emu_object_kernel(r->object, 0)->handle,
-        .grid = {(uint32_t)workgroups * THREADS, 1, 1},
-        .group = {THREADS,                        1, 1},
-        .lds_bytes = (uint32_t)r->plan.lds_bytes,
-        .kernarg = device_kernarg,
-    };
     struct emu_result result;
-    emu_device_reseed(r->device, r->seed++);
-    if (emu_dispatch(r->device, &d, &result) != EMU_OK)
+    if (kernel_launch(r->device, r->object, &r->plan, r->values, workgroups, r->seed++, &result) !=
+        EMU_OK)
         fail_msg("%s", result.report_count ? result.reports[0].text : "the launch failed");
-    emu_mem_free(r->device, device_kernarg);
 }
 
 void rig_close(struct rig *r)

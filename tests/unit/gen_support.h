@@ -86,6 +86,18 @@ static inline void assert_before(const char *text, const char *name, const char 
         fail_msg("before %s: expected '%s', got '%s' in:\n%s", name, expected, got, text);
 }
 
+/* The parts (NULL ends them) stand in the text one after the other. */
+static inline void assert_in_order(const char *text, const char *const *parts)
+{
+    const char *at = text;
+    for (; *parts; parts++) {
+        at = strstr(at, *parts);
+        if (!at)
+            fail_msg("%s is missing in:\n%s", *parts, text);
+        at++;
+    }
+}
+
 static inline int count_of(const char *text, const char *what)
 {
     int n = 0;

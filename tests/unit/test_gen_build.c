@@ -240,14 +240,8 @@ static void lanes_save_turn_and_restore(void **state)
                            "ds_write_b32",          ".Llanes_other_0:",
                            "s_andn2_b64 exec, s[",  "s_cbranch_execz .Llanes_end_1",
                            "ds_write_b32",          ".Llanes_end_1:",
-                           "s_mov_b64 exec, s["};
-    const char *at = text;
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        at = strstr(at, order[i]);
-        if (!at)
-            fail_msg("%s is missing in:\n%s", order[i], text);
-        at++;
-    }
+                           "s_mov_b64 exec, s[",    NULL};
+    assert_in_order(text, order);
     free(text);
 }
 
@@ -269,14 +263,9 @@ static void uniform_branches_go_around(void **state)
                            ".Lelse_0:",
                            "s_sleep 2",
                            ".Lendif_1:",
-                           "s_endpgm"};
-    const char *at = text;
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        at = strstr(at, order[i]);
-        if (!at)
-            fail_msg("%s is missing in:\n%s", order[i], text);
-        at++;
-    }
+                           "s_endpgm",
+                           NULL};
+    assert_in_order(text, order);
     free(text);
 }
 

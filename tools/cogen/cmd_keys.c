@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TOKENS = 48 };
-
 struct keys_options {
     struct cli_keys keys;
     bool json, build, refused;
@@ -110,7 +108,7 @@ static int list_tokens(const struct keys_options *o, struct cli_keys keys, struc
                        json_t *list)
 {
     int good = 0;
-    for (int s = 1; s <= MOST_TOKENS; s++) {
+    for (int s = 1; s <= COGEN_MAX_TOKENS; s++) {
         char text[16], why[ERR_SIZE] = "";
         snprintf(text, sizeof text, "%d", s);
         if (!wanted(&o->keys, "tokens", text))

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TOKENS = 48 };
-
 static int row_of(const char *option)
 {
     for (size_t i = 0; i < cogen_key_option_count; i++)
@@ -147,7 +145,7 @@ static int with_all(struct listing *l, size_t row, const struct cogen_key *parti
                    ? -1
                    : 0;
     if (strcmp(name, "tokens") == 0)
-        return with_range(l, row, partial, 1, MAX_TOKENS, 1, true);
+        return with_range(l, row, partial, 1, COGEN_MAX_TOKENS, 1, true);
     if (strcmp(name, "tp") == 0)
         return with_range(l, row, partial, 1, 64, 0, true);
     if (strcmp(name, "ratio") == 0)

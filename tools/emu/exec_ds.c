@@ -143,34 +143,6 @@ static void ds_write(struct wave *w, const struct inst *in)
     count_ds(w, in, touches);
 }
 
-static float bits_f32(uint32_t v)
-{
-    float f;
-    memcpy(&f, &v, 4);
-    return f;
-}
-
-enum { DS_RSUB = 64, DS_MSKOR, DS_MIN_F32, DS_MAX_F32 };
-
-static uint64_t ds_value(unsigned op, bool wide, uint64_t old, uint64_t v, uint64_t v2)
-{
-    float a = bits_f32((uint32_t)old), b = bits_f32((uint32_t)v);
-    switch (op) {
-    case DS_RSUB:
-        return wide ? v - old : (uint32_t)(v - old);
-    case DS_MSKOR:
-        return (old & ~v) | v2;
-    case DS_MIN_F32:
-        return b < a ? v : old;
-    case DS_MAX_F32:
-        return b > a ? v : old;
-    case AT_CMPSWAP: /* compare value first in this family */
-        return old == v ? v2 : old;
-    default:
-        return atomic_value(op, wide, old, v, 0);
-    }
-}
-
 static uint64_t lane_value(const struct wave *w, const struct inst *in, int op, unsigned n,
                            unsigned lane)
 {
@@ -196,7 +168,10 @@ static void ds_atomic(struct wave *w, const struct inst *in)
         uint64_t old = 0, v = lane_value(w, in, in->vdata, n, lane);
         if (fits(g, addr[lane], r->bytes)) {
             memcpy(&old, g->lds + addr[lane], r->bytes);
-            uint64_t new = ds_value(r->op, n > 1, old, v, lane_value(w, in, in->vdata2, n, lane));
+            uint64_t v2 = lane_value(w, in, in->vdata2, n, lane);
+            /* What is compared comes first in this family. */
+            uint64_t new = r->op == AT_CMPSWAP ? atomic_value(r->op, n > 1, old, v2, v)
+                                               : atomic_value(r->op, n > 1, old, v, v2);
             memcpy(g->lds + addr[lane], &new, r->bytes);
         }
         if (in->vdst >= 0)
@@ -393,7 +368,7 @@ static const struct ds_row table[] = {
     TRANSPOSE("b96_tr_b6", 12, 6),
     ATOMIC("add", "u32", 4, AT_ADD),
     ATOMIC("sub", "u32", 4, AT_SUB),
-    ATOMIC("rsub", "u32", 4, DS_RSUB),
+    ATOMIC("rsub", "u32", 4, AT_RSUB),
     ATOMIC("inc", "u32", 4, AT_INC),
     ATOMIC("dec", "u32", 4, AT_DEC),
     ATOMIC("min", "i32", 4, AT_SMIN),
@@ -403,17 +378,17 @@ static const struct ds_row table[] = {
     ATOMIC("and", "b32", 4, AT_AND),
     ATOMIC("or", "b32", 4, AT_OR),
     ATOMIC("xor", "b32", 4, AT_XOR),
-    ATOMIC("mskor", "b32", 4, DS_MSKOR),
+    ATOMIC("mskor", "b32", 4, AT_MSKOR),
     {"ds_wrxchg_rtn_b32",   ds_atomic,   4, 1, 0,   false, DS_WHOLE, AT_SWAP, true,  0},
     ATOMIC("cmpst", "b32", 4, AT_CMPSWAP),
     ATOMIC("add", "f32", 4, AT_ADD_F32),
-    ATOMIC("min", "f32", 4, DS_MIN_F32),
-    ATOMIC("max", "f32", 4, DS_MAX_F32),
+    ATOMIC("min", "f32", 4, AT_MIN_F32),
+    ATOMIC("max", "f32", 4, AT_MAX_F32),
     ATOMIC("pk_add", "f16", 4, AT_PK_ADD_F16),
     ATOMIC("pk_add", "bf16", 4, AT_PK_ADD_BF16),
     ATOMIC("add", "u64", 8, AT_ADD),
     ATOMIC("sub", "u64", 8, AT_SUB),
-    ATOMIC("rsub", "u64", 8, DS_RSUB),
+    ATOMIC("rsub", "u64", 8, AT_RSUB),
     ATOMIC("inc", "u64", 8, AT_INC),
     ATOMIC("dec", "u64", 8, AT_DEC),
     ATOMIC("min", "i64", 8, AT_SMIN),
@@ -423,7 +398,7 @@ static const struct ds_row table[] = {
     ATOMIC("and", "b64", 8, AT_AND),
     ATOMIC("or", "b64", 8, AT_OR),
     ATOMIC("xor", "b64", 8, AT_XOR),
-    ATOMIC("mskor", "b64", 8, DS_MSKOR),
+    ATOMIC("mskor", "b64", 8, AT_MSKOR),
     {"ds_wrxchg_rtn_b64",   ds_atomic,   8, 1, 0,   false, DS_WHOLE, AT_SWAP, true,  0},
     ATOMIC("cmpst", "b64", 8, AT_CMPSWAP),
     ATOMIC("add", "f64", 8, AT_ADD_F64),

@@ -564,6 +564,7 @@ static inline unsigned vnum(const struct opnd *o)
 #define APERTURE_SHARED 0x00010000u
 #define APERTURE_PRIVATE 0x00020000u
 
+/* atomic.c */
 enum atomic_op {
     AT_SWAP,
     AT_CMPSWAP,
@@ -584,8 +585,14 @@ enum atomic_op {
     AT_ADD_F64,
     AT_MIN_F64,
     AT_MAX_F64,
+    /* of LDS only */
+    AT_RSUB,
+    AT_MSKOR,
+    AT_MIN_F32,
+    AT_MAX_F32,
 };
-uint64_t atomic_value(unsigned op, bool wide, uint64_t old, uint64_t v, uint64_t cmp);
+/* v2: what AT_CMPSWAP compares with, what AT_MSKOR sets. */
+uint64_t atomic_value(unsigned op, bool wide, uint64_t old, uint64_t v, uint64_t v2);
 
 /* exec_vmem_store.c: an atomic at its commit */
 void vmem_atomic_commit(struct launch *l, struct pend *p);
