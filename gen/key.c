@@ -140,7 +140,7 @@ int cogen_key_set(struct cogen_key *key, const char *option, const char *value, 
         const char *name = known_name(option, value);
         if (!name)
             return refuse(err, err_size, "unknown %s '%s': one of %s", option, value, accepted);
-        memcpy(at, &name, sizeof name);
+        *(const char **)at = name;
         return 0;
     }
     case FIELD_INT: {
@@ -182,7 +182,7 @@ const char *cogen_key_get(const struct cogen_key *key, const char *option, char 
     const char *name;
     switch (field->type) {
     case FIELD_NAME:
-        memcpy(&name, at, sizeof name);
+        name = *(const char *const *)at;
         snprintf(buf, buf_size, "%s", name ? name : "");
         break;
     case FIELD_INT:
@@ -353,7 +353,8 @@ bool cogen_key_equal(const struct cogen_key *a, const struct cogen_key *b)
     char ta[64], tb[64];
     for (size_t i = 0; i < cogen_key_option_count; i++) {
         const char *name = cogen_key_options[i].name;
-        if (strcmp(cogen_key_get(a, name, ta, sizeof ta), cogen_key_get(b, name, tb, sizeof tb)))
+        if (strcmp(cogen_key_get(a, name, ta, sizeof ta), cogen_key_get(b, name, tb, sizeof tb)) !=
+            0)
             return false;
     }
     return true;

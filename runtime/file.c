@@ -22,7 +22,7 @@ enum cogen_rt_status rt_read_file(const char *path, void **bytes, size_t *size,
         return rt_fail(err, COGEN_RT_BAD_FILE, "%s: %s", path, strerror(why));
     }
     size_t room = (size_t)st.st_size;
-    char *block = malloc(room + 1);
+    char *block = calloc(1, room + 1);
     size_t n = block ? fread(block, 1, room, f) : 0;
     bool bad = ferror(f);
     fclose(f);
@@ -32,7 +32,6 @@ enum cogen_rt_status rt_read_file(const char *path, void **bytes, size_t *size,
         free(block);
         return rt_fail(err, COGEN_RT_BAD_FILE, "%s: read error", path);
     }
-    block[n < room ? n : room] = 0;
     *bytes = block;
     *size = n;
     return rt_ok(err);

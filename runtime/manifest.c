@@ -22,8 +22,9 @@ struct at {
 
 static enum cogen_rt_status bad(const struct at *at, const char *field, const char *what)
 {
-    return rt_fail(at->err, COGEN_RT_BAD_FILE, "%s: kernel %s: \"%s\": %s", at->path, at->kernel,
-                   field, what);
+    rt_fail(at->err, COGEN_RT_BAD_FILE, "%s: kernel %s: \"%s\": %s", at->path, at->kernel, field,
+            what);
+    return COGEN_RT_BAD_FILE;
 }
 
 static enum cogen_rt_status get_text(const struct at *at, const json_t *o, const char *field,
@@ -66,7 +67,10 @@ static enum cogen_rt_status get_list(const struct at *at, const json_t *list, co
     if (*count > most)
         return bad(at, field, "missing, of another type, or too long");
     *out = calloc(*count + 1, size);
-    return *out ? COGEN_RT_OK : rt_fail(at->err, COGEN_RT_NO_MEMORY, "%s: out of memory", at->path);
+    if (*out)
+        return COGEN_RT_OK;
+    rt_fail(at->err, COGEN_RT_NO_MEMORY, "%s: out of memory", at->path);
+    return COGEN_RT_NO_MEMORY;
 }
 
 static enum cogen_rt_status read_options(const struct at *at, const json_t *o,

@@ -194,6 +194,7 @@ static void steps_loads(Builder *b, GemvWeights *w, const WeightLanes *at, const
 {
     for (int i = first; i < end; i++)
         for (int step = from; step < to; step++)
+            /* NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): steps count from 0 */
             step_loads(b, at, step, base[i].weights, base[i].codes, w->rows[i][step],
                        w->codes[i][step]);
 }
@@ -314,6 +315,7 @@ static TokenStep step_read(Builder *b, const Gemv *g, const TokenLanes *at, int 
 static void step_multiply(Builder *b, const GemvWeights *w, TokenStep s, int step, Val *acc)
 {
     for (int i = 0; i < w->tiles; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): steps count from 0 */
         emit_to(b, acc[i], v_mfma_scale_f32_16x16x128_f8f6f4, w->rows[i][step], s.rows,
                 step ? acc[i] : imm(0), w->codes[i][step], s.code);
 }

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "tests/support/shell.h"
+
 extern char **environ;
 
 static const struct {
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     snprintf(line, sizeof line, "rm -rf '%s'", folder);
-    if (system(line) != 0)
+    if (shell(line) != 0)
         return 1;
     return bad;
 }

@@ -7,13 +7,9 @@
 #ifndef CLANG_RIG_H
 #define CLANG_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "emu.h"
 

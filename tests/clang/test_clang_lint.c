@@ -16,18 +16,32 @@ static void found(void *data, const struct emu_kernel *kernel, const struct emu_
                 f->inst, f->other ? f->other : "");
 }
 
+/* FILE.ARCH.OLEVEL.co */
+static bool parts_of(const char *name, char *file, size_t file_size, char *arch, size_t arch_size,
+                     int *level)
+{
+    const char *dot = strchr(name, '.'), *second = dot ? strchr(dot + 1, '.') : NULL;
+    char *end;
+    if (!second || second[1] != 'O')
+        return false;
+    snprintf(file, file_size, "%.*s", (int)(dot - name), name);
+    snprintf(arch, arch_size, "%.*s", (int)(second - dot - 1), dot + 1);
+    *level = (int)strtol(second + 2, &end, 10);
+    return end != second + 2 && strcmp(end, ".co") == 0;
+}
+
 static int lint_file(const char *name)
 {
     char file[128], arch[16], err[256];
     int level;
-    if (sscanf(name, "%127[^.].%15[^.].O%d.co", file, arch, &level) != 3)
+    if (!parts_of(name, file, sizeof file, arch, sizeof arch, &level))
         return -1;
     size_t size;
     void *bytes = rig_object(file, arch, level, &size);
     assert_non_null(bytes);
     struct emu_config config = {.arch = arch, .threads = 1, .checks = EMU_CHECK_ALL};
     struct emu_device *device;
-    struct emu_object *object;
+    struct emu_object *object = NULL;
     if (emu_device_open(&config, &device, err, sizeof err) ||
         emu_object_load(device, bytes, size, &object, err, sizeof err))
         fail_msg("%s: %s", name, err);

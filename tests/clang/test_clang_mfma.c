@@ -75,13 +75,14 @@ static size_t elem_size(enum elem type)
     return size[type];
 }
 
-static void put(void *matrix, size_t at, size_t size, uint64_t bits)
+static void put(void *matrix, int at, size_t size, uint64_t bits)
 {
-    memcpy((uint8_t *)matrix + at * size, &bits, size);
+    memcpy((uint8_t *)matrix + (size_t)at * size, &bits, size);
 }
 
-static void put_result(void *matrix, size_t at, enum elem type, double v)
+static void put_result(void *matrix, int index, enum elem type, double v)
 {
+    size_t at = (size_t)index;
     float f = (float)v;
     int32_t n = (int32_t)v;
     if (type == E_F64)
@@ -103,8 +104,9 @@ static void run_tile(struct rig *r, const struct tile *t)
     static double a[MAX_M][MAX_K], b[MAX_K][MAX_M];
     static uint8_t want[MAX_M * MAX_M * 8];
     int m = t->m, k = t->k, blocks = k / 32;
-    size_t size = elem_size(t->a), out = t->a == E_F64 ? 8 : 4, n = (size_t)(m * m);
-    void *pa = rig_in(r, (size_t)(m * k) * size), *pb = rig_in(r, (size_t)(m * k) * size);
+    size_t size = elem_size(t->a), out = t->a == E_F64 ? 8 : 4, n = (size_t)m * (size_t)m;
+    void *pa = rig_in(r, (size_t)m * (size_t)k * size),
+         *pb = rig_in(r, (size_t)m * (size_t)k * size);
     void *pc = rig_in(r, n * out), *pd = rig_out(r, n * out);
     uint8_t *sa = rig_in(r, 4096), *sb = rig_in(r, 4096);
     fill_scales(r, sa, 4096);
@@ -113,20 +115,20 @@ static void run_tile(struct rig *r, const struct tile *t)
         for (int j = 0; j < k; j++) {
             uint64_t bits;
             a[i][j] = pick(r, t->a, &bits);
-            put(pa, (size_t)(i * k + j), size, bits);
+            put(pa, i * k + j, size, bits);
             b[j][i] = pick(r, t->b, &bits);
-            put(pb, (size_t)(j * m + i), size, bits);
+            put(pb, j * m + i, size, bits);
         }
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
             double sum = t->scaled ? 0.0 : (double)((i * 5 + j) % 9 - 4);
             if (!t->scaled)
-                put_result(pc, (size_t)(i * m + j), t->a, sum);
+                put_result(pc, i * m + j, t->a, sum);
             for (int l = 0; l < k; l++) {
                 int e = t->scaled ? sa[i * blocks + l / 32] + sb[l / 32 * m + j] - 254 : 0;
                 sum += ldexp(a[i][l] * b[l][j], e);
             }
-            put_result(want, (size_t)(i * m + j), t->a, sum);
+            put_result(want, i * m + j, t->a, sum);
         }
     rig_ptr(r, pa);
     rig_ptr(r, pb);

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/read_file.h"
+#include "tests/support/shell.h"
 
 static void slurp(const char *path, char *out, size_t size)
 {
@@ -44,8 +39,7 @@ const struct said *cogen(const char *format, ...)
     const char *bin = getenv("COGEN_BIN");
     snprintf(whole, sizeof whole, "%s/cogen %s >%s 2>%s </dev/null", bin ? bin : "bin", line, out,
              err);
-    int status = system(whole);
-    said.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    said.status = shell(whole);
     slurp(out, said.out, sizeof said.out);
     slurp(err, said.err, sizeof said.err);
     return &said;
@@ -76,7 +70,7 @@ void drop_folder(char *folder)
 {
     char line[4096];
     snprintf(line, sizeof line, "rm -rf '%s'", folder);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(shell(line), 0);
     free(folder);
 }
 

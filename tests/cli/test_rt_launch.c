@@ -2,12 +2,8 @@
 /* Launches through the runtime: fixed pointers replayed while the memory behind them changes,
  * against the reference, across the wrap of the 32-bit epoch; time limits; a launch that the device
  * stops. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/ref/back.h"
 #include "tests/ref/compare.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime's refusals: damaged manifests and code objects, other targets, wrong arguments; and
  * loads from many threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "command.h"
 #include "runtime/cogen_rt.h"
@@ -15,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tests/support/shell.h"
 
 #define KEY "kernel=front model=v41-flash tokens=1 tp=4 ratio=2"
 
@@ -30,7 +28,7 @@ static void copy_folder(const char *from, const char *to)
 {
     char line[4096];
     snprintf(line, sizeof line, "rm -rf '%s' && cp -r '%s' '%s'", to, from, to);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(shell(line), 0);
 }
 
 static void load_env(void)
@@ -45,6 +43,8 @@ static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
     struct cogen_rt_error err;
+    assert_non_null(f);
+    *state = f;
     load_env();
     f->folder = fresh_folder();
     f->damaged = fresh_folder();
@@ -66,7 +66,6 @@ static int setup(void **state)
     snprintf(f->co, sizeof f->co, "%s", e->file);
     snprintf(f->name, sizeof f->name, "%s", e->name);
     cogen_rt_library_free(lib);
-    *state = f;
     return 0;
 }
 
@@ -123,13 +122,10 @@ static void edit_manifest(const struct fixture *f, const char *from, const char 
     snprintf(key, sizeof key, "\"name\": \"%s\"", f->name);
     char *kernel = strstr(text, key), *at = kernel ? strstr(kernel, from) : NULL;
     assert_non_null(at);
-    char *out = malloc(size + strlen(to) + 1);
-    assert_non_null(out);
-    size_t head = (size_t)(at - text);
-    memcpy(out, text, head);
-    memcpy(out + head, to, strlen(to));
-    strcpy(out + head + strlen(to), at + strlen(from));
-    put_file(f->damaged, "manifest.json", out, strlen(out));
+    char *out;
+    int length = asprintf(&out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    assert_true(length > 0);
+    put_file(f->damaged, "manifest.json", out, (size_t)length);
     free(out);
     free(text);
 }
@@ -188,7 +184,7 @@ static void files_that_differ_from_the_manifest_are_refused(void **state)
 
     char line[4096];
     snprintf(line, sizeof line, "rm '%s/%s'", f->damaged, f->co);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(shell(line), 0);
     assert_int_equal(load(f, f->damaged, &err), COGEN_RT_BAD_FILE);
     assert_says(&err, f->co, "No such file");
     free(bytes);
@@ -357,7 +353,9 @@ static void devices_are_named(void **state)
     }
     assert_int_equal(cogen_rt_open("auto", &d, &err), COGEN_RT_OK);
     cogen_rt_close(d);
-    char *old = strdup(getenv("COGEN_EMU_LIB"));
+    const char *lib = getenv("COGEN_EMU_LIB");
+    assert_non_null(lib);
+    char *old = strdup(lib);
     setenv("COGEN_EMU_LIB", "/nowhere/emu.so", 1);
     assert_int_equal(cogen_rt_open("emu", &d, &err), COGEN_RT_NO_DEVICE);
     assert_says(&err, "/nowhere/emu.so", "COGEN_EMU_LIB");

@@ -39,8 +39,10 @@ static hsa_status_t on_pool(hsa_amd_memory_pool_t pool, void *data)
 int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    if (!f || hsa_init() != HSA_STATUS_SUCCESS)
+    if (!f || hsa_init() != HSA_STATUS_SUCCESS) {
+        free(f);
         return -1;
+    }
     assert_ok(hsa_iterate_agents(on_agent, f));
     assert_ok(hsa_amd_agent_iterate_memory_pools(f->cpu, on_pool, f));
     assert_ok(hsa_amd_agent_iterate_memory_pools(f->gpu, on_pool, f));

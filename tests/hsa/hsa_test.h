@@ -4,13 +4,9 @@
 #ifndef HSA_TEST_H
 #define HSA_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 

@@ -23,7 +23,7 @@ static const char *redirect(const char *path)
         va_end(args);                                                                              \
         int (*next)(const char *, int, ...);                                                       \
         void *symbol = dlsym(RTLD_NEXT, #name);                                                    \
-        memcpy(&next, &symbol, sizeof next);                                                       \
+        memcpy((void *)&next, (const void *)&symbol, sizeof next);                                 \
         return next(redirect(path), flags, mode);                                                  \
     }
 

@@ -89,7 +89,7 @@ static void lds_and_barriers(void **state)
     assert_int_equal(k.group, 1024);
     uint32_t *sums = alloc_device(f, GROUPS * sizeof *sums);
     const void *both[2] = {j.x, sums};
-    void *args = make_args(f, both, sizeof both);
+    void *args = make_args(f, (const void *)both, sizeof both);
     hsa_signal_store_screlease(j.done, 1);
     dispatch(j.queue, &k, GROUPS, args, j.done);
     wait_done(j.done);

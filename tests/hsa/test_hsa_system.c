@@ -193,9 +193,9 @@ static void own_calls(void **state)
     int (*reseed)(uint64_t) = NULL;
     int (*last)(struct emu_hsa_counters *) = NULL;
     void *symbol = dlsym(RTLD_DEFAULT, "emu_hsa_reseed");
-    memcpy(&reseed, &symbol, sizeof reseed);
+    memcpy((void *)&reseed, (const void *)&symbol, sizeof reseed);
     symbol = dlsym(RTLD_DEFAULT, "emu_hsa_last_dispatch");
-    memcpy(&last, &symbol, sizeof last);
+    memcpy((void *)&last, (const void *)&symbol, sizeof last);
     assert_true(reseed && last);
     assert_int_equal(reseed(7), 0);
     struct emu_hsa_counters counters = {.dispatches = 9};

@@ -3,13 +3,9 @@
  * Compares: each relation is stated as the set of orders for which it holds, and every type has a
  * pair of operands for each order.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "alu_test.h"
 

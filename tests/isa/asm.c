@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/support/read_file.h"
+#include "tests/support/shell.h"
 
 static char *kernel_source(const struct asm_kernel *k)
 {
@@ -57,7 +58,7 @@ void *asm_object(const struct asm_kernel *k, size_t *size)
             command, sizeof(command),
             "%s -triple=amdgcn-amd-amdhsa -mcpu=%s -filetype=obj -o %s %s && %s -shared -o %s %s",
             LLVM_MC, k->arch ? k->arch : "gfx950", object, source, LD_LLD, linked, object);
-        if (system(command) == 0)
+        if (shell(command) == 0)
             bytes = read_file(linked, size);
     }
     free(text);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lane arithmetic, one instruction at a time; the last test says which mnemonics no case has
  * touched. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "alu_test.h"
 #include "tested.h"

@@ -5,13 +5,11 @@
  */
 #include "asm.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 /* Pointers into the kernarg segment, in order. */
 static void args(struct asm_run *r, unsigned n, ...)
@@ -88,7 +86,6 @@ static void expect_within(const char *body, unsigned groups, unsigned items, con
                           unsigned seeds)
 {
     struct asm_kernel k = {.body = body, .lds = 4096};
-    const char *last = "nothing";
     for (unsigned seed = 0; seed < seeds; seed++) {
         struct emu_config c = {.checks = EMU_CHECK_ALL, .seed = seed, .max_insts = 20000000};
         struct outcome o = launch(&k, &c, groups, items);
@@ -99,9 +96,9 @@ static void expect_within(const char *body, unsigned groups, unsigned items, con
             asm_close(&o.run);
             return;
         }
-        last = o.status == EMU_OK ? "nothing" : o.run.result.reports[0].text;
         if (seed + 1 == seeds)
-            fail_msg("expected %s, found %s", what, last);
+            fail_msg("expected %s, found %s", what,
+                     o.status == EMU_OK ? "nothing" : o.run.result.reports[0].text);
         asm_close(&o.run);
     }
 }

@@ -7,15 +7,13 @@
 #include "asm.h"
 #include "lint.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/shell.h"
+#include "tests/support/test.h"
 
 struct seen {
     int count;
@@ -180,17 +178,20 @@ static const char *const waits[] = {
 };
 enum { LINES = sizeof waits / sizeof waits[0] };
 
-static void without(char *body, int line, const char *instead)
+enum { BODY = 4096 };
+
+static void without(char body[BODY], int line, const char *instead)
 {
-    *body = 0;
+    int n = 0;
     for (int i = 0; i < LINES; i++)
-        strcat(body, i == line ? instead : waits[i]);
+        n += snprintf(body + n, (size_t)(BODY - n), "%s", i == line ? instead : waits[i]);
+    assert_true(n < BODY);
 }
 
 static void every_wait(void **state)
 {
     (void)state;
-    char body[4096];
+    char body[BODY];
     without(body, -1, "");
     expect_quiet(body, NULL);
     int mutants = 0;
@@ -228,8 +229,7 @@ static int run_lint(const char *path)
     if (!bin)
         skip();
     snprintf(command, sizeof command, "%s/cogen lint %s >/dev/null 2>&1", bin, path);
-    int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return shell(command);
 }
 
 static int lint_bytes(const void *bytes, size_t size)
@@ -252,7 +252,7 @@ static void exit_status(void **state)
     static const char *const archs[] = {"gfx950", "gfx942"};
     for (int i = 0; i < 2; i++) {
         size_t n;
-        char body[4096];
+        char body[BODY];
         without(body, -1, "");
         struct asm_kernel good = {.body = body, .arch = archs[i], .lds = 4096};
         void *bytes = asm_object(&good, &n);

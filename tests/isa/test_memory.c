@@ -9,12 +9,10 @@
 #include "asm.h"
 #include "tested.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #define OLD 0x5555aaaau
 static const uint32_t P[4] = {0x8090a0b0, 0x8191a1b1, 0x8292a2b2, 0x8393a3b3};
@@ -285,7 +283,7 @@ static void tuple(char *out, unsigned reg, unsigned n)
 }
 
 /* The instruction of a row in an address space. */
-static void instruction(char *out, const struct row *r, enum space s)
+static void instruction(char *out, size_t size, const struct row *r, enum space s)
 {
     char dst[16], data[16], second[24] = "", name[64];
     bool cmp = strstr(r->name, "cmpswap") != NULL, ret = r->kind == RETURN;
@@ -299,26 +297,26 @@ static void instruction(char *out, const struct row *r, enum space s)
         snprintf(second, sizeof second, ", %s", b);
     }
     if (r->kind == TEXT)
-        strcpy(out, r->text);
+        snprintf(out, size, "%s", r->text);
     else if (s == LDS && r->kind == LOAD)
-        sprintf(out, "%s %s, v1", name, dst);
+        snprintf(out, size, "%s %s, v1", name, dst);
     else if (s == LDS)
-        sprintf(out, "%s %s%sv1, %s%s", name, ret ? dst : "", ret ? ", " : "", data, second);
+        snprintf(out, size, "%s %s%sv1, %s%s", name, ret ? dst : "", ret ? ", " : "", data, second);
     else if (s == BUFFER && r->kind == RETURN) /* data and result are one tuple */
-        sprintf(out,
-                "%s %s, v33, s[12:15], 0 offen sc0\n s_waitcnt vmcnt(0)\n"
-                " v_mov_b32_e32 v8, v2\n%s",
-                name, data, r->regs > 1 ? " v_mov_b32_e32 v9, v3" : "");
+        snprintf(out, size,
+                 "%s %s, v33, s[12:15], 0 offen sc0\n s_waitcnt vmcnt(0)\n"
+                 " v_mov_b32_e32 v8, v2\n%s",
+                 name, data, r->regs > 1 ? " v_mov_b32_e32 v9, v3" : "");
     else if (s == BUFFER)
-        sprintf(out, "%s %s, v33, s[12:15], 0 offen", name, r->kind == LOAD ? dst : data);
+        snprintf(out, size, "%s %s, v33, s[12:15], 0 offen", name, r->kind == LOAD ? dst : data);
     else if (s == SCRATCH && r->kind == LOAD)
-        sprintf(out, "%s %s, off, off", name, dst);
+        snprintf(out, size, "%s %s, off, off", name, dst);
     else if (s == SCRATCH)
-        sprintf(out, "%s off, %s, off", name, data);
+        snprintf(out, size, "%s off, %s, off", name, data);
     else
-        sprintf(out, "%s %s%sv[30:31]%s%s%s%s", name, ret || r->kind == LOAD ? dst : "",
-                ret || r->kind == LOAD ? ", " : "", r->kind == LOAD ? "" : ", ",
-                r->kind == LOAD ? "" : data, s == GLOBAL ? ", off" : "", ret ? " sc0" : "");
+        snprintf(out, size, "%s %s%sv[30:31]%s%s%s%s", name, ret || r->kind == LOAD ? dst : "",
+                 ret || r->kind == LOAD ? ", " : "", r->kind == LOAD ? "" : ", ",
+                 r->kind == LOAD ? "" : data, s == GLOBAL ? ", off" : "", ret ? " sc0" : "");
 }
 
 static uint64_t initial(const struct row *r)
@@ -359,7 +357,7 @@ static void put_case(FILE *f, const struct row *r, enum space s, unsigned slot)
             OLD, OLD, OLD);
     if (s == SCRATCH)
         fprintf(f, "  scratch_store_dwordx4 off, v[12:15], off\n  s_waitcnt vmcnt(0)\n");
-    instruction(text, r, s);
+    instruction(text, sizeof text, r, s);
     fprintf(f, "  s_waitcnt lgkmcnt(0)\n  %s\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n", text);
     fprintf(f, s == SCRATCH ? "  scratch_load_dwordx4 v[12:15], off, off\n"
                             : "  ds_read_b128 v[12:15], v1\n");
@@ -417,16 +415,16 @@ static int check_all(const uint8_t *memory, const uint8_t *out)
             const struct row *r = &rows[i];
             if (!(r->spaces >> s & 1))
                 continue;
-            const uint32_t *regs = (const uint32_t *)(const void *)(out + slot * SLOT);
+            const uint32_t *regs = (const void *)(out + slot * SLOT);
             const uint32_t *mem = regs + 4;
             if (s < SCRATCH)
-                mem = (const uint32_t *)(const void *)(memory + slot * SLOT);
+                mem = (const void *)(memory + slot * SLOT);
             slot++;
             if (good(r, (enum space)s, regs, mem))
                 continue;
             wrong++;
             char text[1024];
-            instruction(text, r, (enum space)s);
+            instruction(text, sizeof text, r, (enum space)s);
             print_error("%s (%s): registers %x %x %x %x, memory %x %x %x %x\n", r->name, text,
                         regs[0], regs[1], regs[2], regs[3], mem[0], mem[1], mem[2], mem[3]);
         }

@@ -7,12 +7,10 @@
 #include "asm.h"
 #include "tested.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #define OLD 0x5555aaaa5555aaaaull
 #define ONES 0xffffffffffffffffull

@@ -76,13 +76,25 @@ static void push(struct evidence *e, struct wave_events *w, int line, bool lanes
     w->at[w->n++] = (struct event){line, lanes};
 }
 
+/* A number and what follows it; false when there is none or something else follows. */
+static bool take_number(const char **at, int base, const char *behind, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(*at, &end, base);
+    size_t n = strlen(behind);
+    bool good = end != *at && strncmp(end, behind, n) == 0;
+    *at = end + (good ? n : 0);
+    return good;
+}
+
+/* "GROUP.WAVE PC exec EXEC ..." */
 static void take_line(struct evidence *e, const char *text)
 {
-    unsigned group, wave, pc;
-    unsigned long long exec;
-    if (sscanf(text, "%u.%u %x exec %llx", &group, &wave, &pc, &exec) != 4)
+    uint64_t group, wave, pc, exec;
+    if (!take_number(&text, 10, ".", &group) || !take_number(&text, 10, " ", &wave) ||
+        !take_number(&text, 16, " exec ", &pc) || !take_number(&text, 16, "", &exec))
         return;
-    size_t index = (size_t)group * WAVES + wave;
+    size_t index = group * WAVES + wave;
     if (index >= MAX_WAVES || pc / 4 >= e->dwords || e->line_of[pc / 4] < 0) {
         e->failed = true;
         return;

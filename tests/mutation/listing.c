@@ -95,7 +95,7 @@ int listing_read(const char *text, struct listing *out)
         number++;
         if (starts(p, ".size"))
             code = false;
-        if (code) {
+        if (code && out->n <= total) {
             struct line *line = &out->lines[out->n++];
             line->start = p;
             line->size = size;
@@ -186,7 +186,7 @@ static void add_wait(struct list *list, const struct listing *l, int at)
 
 static void add_nop(struct list *list, const struct listing *l, int at)
 {
-    int states = atoi(l->lines[at].text + strlen("s_nop "));
+    int states = (int)strtol(l->lines[at].text + strlen("s_nop "), NULL, 10);
     add(list, MUTANT_NOP, at);
     struct mutant *m = states ? add(list, MUTANT_NOP_SHORTER, at) : NULL;
     if (m)

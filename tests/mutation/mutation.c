@@ -380,6 +380,7 @@ static uint64_t mix(uint64_t x)
 static void choose(struct work *w)
 {
     const struct options *o = w->o;
+    w->n_chosen = 0;
     bool *in = calloc((size_t)w->n_mutants + 1, sizeof *in);
     int want = o->sample > 0 && o->sample < w->n_mutants ? o->sample : w->n_mutants, got = 0;
     for (bool more = true; in && more && got < want;) {

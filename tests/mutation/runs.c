@@ -98,6 +98,9 @@ int runs_open(struct runs *r, const struct cogen_key *key, int cases, int schedu
               size_t err_size)
 {
     *r = (struct runs){.key = *key, .cases = cases, .schedules = schedules};
+    r->c = calloc((size_t)cases, sizeof *r->c);
+    if (!r->c)
+        return no_memory(err, err_size);
     if (plan_make(key, &r->plan, err, err_size))
         return -1;
     for (int i = 0; i < cases; i++)
@@ -442,10 +445,11 @@ void runs_close(struct runs *r)
 {
     if (r->device)
         emu_device_close(r->device);
-    for (int i = 0; i < r->cases; i++) {
+    for (int i = 0; r->c && i < r->cases; i++) {
         for (int a = 0; a < r->plan.n_args; a++)
             free(r->c[i].at[a].want);
         if (r->c[i].c)
             ref_case_free(r->c[i].c);
     }
+    free(r->c);
 }

@@ -39,7 +39,7 @@ struct runs {
     struct plan plan;
     struct emu_device *device;
     int cases, schedules;
-    struct case_memory c[MAX_CASES];
+    struct case_memory *c;
     struct emu_object *traced; /* between runs_trace_begin and runs_trace_end */
 };
 

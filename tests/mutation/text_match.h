@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COUNTERS = 2, NO_LIMIT = 1000 };
@@ -31,9 +32,7 @@ static inline void wait_counts(const char *text, int counts[COUNTERS])
         char find[16];
         snprintf(find, sizeof find, " %s(", counter_names[c]);
         const char *at = strstr(text, find);
-        counts[c] = -1;
-        if (at)
-            sscanf(at + strlen(find), "%d", &counts[c]);
+        counts[c] = at ? (int)strtol(at + strlen(find), NULL, 10) : -1;
     }
 }
 

@@ -203,7 +203,7 @@ static int project(const struct ref_case *c, struct ref_back *b)
     size_t s = (size_t)c->s, o_rows = (size_t)c->o_rows, hidden = (size_t)c->model.hidden;
     size_t o_rank = (size_t)c->model.o_rank, group_k = (size_t)c->group_k;
     size_t q_rows = (size_t)c->q_rows;
-    double *sums = malloc(s * (o_rows > hidden ? o_rows : hidden) * sizeof *sums);
+    double *sums = calloc(s * (o_rows > hidden ? o_rows : hidden), sizeof *sums);
     float *a = malloc(s * o_rows * sizeof *a);
     int failed = !sums || !a;
     for (size_t g = 0; !failed && g < (size_t)c->g; g++) {

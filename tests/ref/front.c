@@ -13,7 +13,7 @@ static int alloc_front(const struct ref_case *c, struct ref_front *f)
     *f = (struct ref_front){
         .x8 = malloc(s * hidden),
         .x8s = malloc(s * hidden / 32),
-        .y = malloc(s * (size_t)c->qkv_rows * sizeof(float)),
+        .y = calloc(s * (size_t)c->qkv_rows, sizeof(float)),
         .qr = malloc(s * q_rank * sizeof(uint16_t)),
         .qx8 = malloc(s * q_rank),
         .qx8s = malloc(s * q_rank / 32),
@@ -55,7 +55,7 @@ static int quantize_x(const struct ref_case *c, struct ref_front *f)
 static int product(const struct ref_weight *w, const uint8_t *x8, const uint8_t *x8s, size_t tokens,
                    float *out)
 {
-    double *sums = malloc(tokens * w->n * sizeof *sums);
+    double *sums = calloc(tokens * w->n, sizeof *sums);
     if (!sums)
         return -1;
     struct ref_gemv g = {
@@ -116,7 +116,7 @@ static void norms(const struct ref_case *c, struct ref_front *f, size_t t)
 static int queries(const struct ref_case *c, struct ref_front *f)
 {
     size_t q_rows = (size_t)c->q_rows;
-    float *q = malloc((size_t)c->s * q_rows * sizeof *q);
+    float *q = calloc((size_t)c->s * q_rows, sizeof *q);
     if (!q || product(&c->wqb, f->qx8, f->qx8s, (size_t)c->s, q)) {
         free(q);
         return -1;

@@ -2,6 +2,7 @@
 /* Writes the reference's outputs of a case as raw little-endian files: DIR/NAME.bin. */
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,15 @@ struct dump {
     const char *what, *dir;
 };
 
+static int number(const char *text, struct argp_state *state)
+{
+    char *end;
+    long n = strtol(text, &end, 0);
+    if (end == text || *end || n < 0 || n > INT_MAX)
+        argp_error(state, "%s is not a number", text);
+    return (int)n;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct dump *d = state->input;
@@ -39,31 +49,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         d->p.model_name = arg;
         return 0;
     case OPT_TOKENS:
-        d->p.tokens = atoi(arg);
+        d->p.tokens = number(arg, state);
         return 0;
     case OPT_TP:
-        d->p.tp = atoi(arg);
+        d->p.tp = number(arg, state);
         return 0;
     case OPT_RATIO:
-        d->p.ratio = atoi(arg);
+        d->p.ratio = number(arg, state);
         return 0;
     case OPT_TOPK:
-        d->p.topk = atoi(arg);
+        d->p.topk = number(arg, state);
         return 0;
     case OPT_SEED:
-        d->p.seed = (uint32_t)strtoul(arg, NULL, 0);
+        d->p.seed = (uint32_t)number(arg, state);
         return 0;
     case OPT_MODE:
         d->p.mode = strcmp(arg, "exact") == 0 ? REF_EXACT : REF_RANDOM;
         return 0;
     case OPT_BLOCK:
-        d->p.block = atoi(arg);
+        d->p.block = number(arg, state);
         return 0;
     case OPT_COMP_BLOCK:
-        d->p.comp_block = atoi(arg);
+        d->p.comp_block = number(arg, state);
         return 0;
     case OPT_MAX_POS:
-        d->p.max_pos = atoi(arg);
+        d->p.max_pos = number(arg, state);
         return 0;
     case OPT_GLOBAL:
         d->p.global_keys = true;

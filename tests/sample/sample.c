@@ -70,7 +70,7 @@ static int verify(const char *cogen, const char *line, const char *schedules)
 int main(int argc, char **argv)
 {
     char line[LINE];
-    int step = argc > 4 ? atoi(argv[4]) : 1, number = 0, passed = 0, failed = 0;
+    int step = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 1, number = 0, passed = 0, failed = 0;
     FILE *keys = argc >= 4 && step > 0 ? fopen(argv[2], "r") : NULL;
     if (!keys) {
         fprintf(stderr, "usage: sample COGEN KEYS.txt SCHEDULES [STEP]%s%s\n",
@@ -79,7 +79,9 @@ int main(int argc, char **argv)
     }
     double begin = now();
     while (fgets(line, sizeof line, keys)) {
-        line[strcspn(line, "\n")] = '\0';
+        char *end = strchr(line, '\n');
+        if (end)
+            *end = '\0';
         if (!*line || *line == '#' || number++ % step)
             continue;
         double start = now();

@@ -42,7 +42,7 @@ void check_cache(struct rig *r, const struct ref_front *want)
 void check_keys(struct rig *r)
 {
     size_t s = (size_t)r->plan.s, keys = (size_t)r->plan.keys;
-    int32_t *kt = malloc(s * keys * sizeof *kt), *klen = malloc(2 * s * sizeof *klen);
+    int32_t *kt = malloc(s * keys * sizeof *kt), *klen = calloc(s, 2 * sizeof *klen);
     assert_true(kt && klen);
     ref_key_table(r->c, kt, klen);
     same_bytes(rig_arg(r, "klen"), klen, 2 * s * sizeof *klen, "KLEN");

@@ -12,12 +12,7 @@
 #ifndef TESTS_STAGE_RIG_H
 #define TESTS_STAGE_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "gen/build.h"
 #include "gen/plan.h"

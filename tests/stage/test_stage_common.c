@@ -43,7 +43,7 @@ static void item_output(Builder *b, int index, int dwords, Val value)
     emit_void(b, global_store_dword, byte, value, arg(b, "q"));
 }
 
-static const uint32_t *run(struct rig *r, const void *input, size_t size)
+static const void *run(struct rig *r, const void *input, size_t size)
 {
     emu_mem_copy(r->device, rig_arg(r, "x"), input, size);
     rig_run(r, 1);
@@ -379,7 +379,7 @@ static void addresses_carry(void **state)
         }
         rig_set(&r, "swa", base);
         rig_set(&r, "swa_stride", stride);
-        const uint64_t *out = (const uint64_t *)(const void *)run(&r, x, sizeof x);
+        const uint64_t *out = run(&r, x, sizeof x);
         for (int t = 0; t < THREADS; t++) {
             const uint32_t *mine = &x[2 * t], *first = &x[t / 64 * 128];
             assert_int_equal(out[4 * t], base + mine[0] * stride + mine[1]);

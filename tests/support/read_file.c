@@ -10,11 +10,9 @@ void *read_file(const char *path, size_t *size)
     if (!file)
         return NULL;
     long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    char *bytes = end >= 0 && fseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)end + 1) : NULL;
+    char *bytes = end >= 0 && fseek(file, 0, SEEK_SET) == 0 ? calloc(1, (size_t)end + 1) : NULL;
     *size = (size_t)end;
-    if (bytes && fread(bytes, 1, *size, file) == *size) {
-        bytes[*size] = '\0';
-    } else {
+    if (bytes && fread(bytes, 1, *size, file) != *size) {
         free(bytes);
         bytes = NULL;
     }

@@ -4,12 +4,7 @@
 #ifndef TESTS_UNIT_GEN_SUPPORT_H
 #define TESTS_UNIT_GEN_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 static int states_before(const char *text, const char *name)
 {
     char line[200];
-    int n = 0;
+    const char *nop = "s_nop ";
     line_before(text, name, line, sizeof line);
-    return sscanf(line, "s_nop %d", &n) == 1 ? n + 1 : 0;
+    return strncmp(line, nop, strlen(nop)) == 0 ? (int)strtol(line + strlen(nop), NULL, 10) + 1 : 0;
 }
 
 static void expect(Builder *b, const char *consumer, int states)

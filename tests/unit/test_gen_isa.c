@@ -105,10 +105,9 @@ static void every_row_assembles(void **state)
         char *text = program_print(p, err, sizeof err);
         assert_non_null(text);
         if (cogen_object_write(text, "gfx950", "test_gen_isa.co", NULL, err, sizeof err)) {
-            unsigned line = 0;
-            sscanf(err, "%*[^0-9]%u", &line);
+            unsigned long line = strtoul(err + strcspn(err, "0123456789"), NULL, 10);
             const char *at = text;
-            for (unsigned i = 1; i < line && at; i++)
+            for (unsigned long i = 1; i < line && at; i++)
                 at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
             fail_msg("form %d: %s\n%.*s", form, err, at ? (int)strcspn(at, "\n") : 0, at ? at : "");
         }

@@ -11,17 +11,6 @@ static char *scheduled(Builder *b)
     return text_after(b, passes);
 }
 
-static void in_order(const char *text, const char *const *names, int n)
-{
-    const char *at = text;
-    for (int i = 0; i < n; i++) {
-        at = strstr(at, names[i]);
-        if (!at)
-            fail_msg("%s is missing or too early in:\n%s", names[i], text);
-        at++;
-    }
-}
-
 static void out(Builder *b, Val v, int at)
 {
     emit_void(b, ds_write_b32, b->tid, v, off(at));
@@ -44,7 +33,7 @@ static void matrix_results_are_covered_by_work(void **state)
     char *text = scheduled(b);
     char *from = strstr(text, "v_mfma");
     assert_int_equal(count_of(from, "s_nop"), 0);
-    in_order(from, (const char *const[]){"v_lshlrev", "v_lshlrev", "v_add_f32"}, 3);
+    assert_in_order(from, (const char *const[]){"v_lshlrev", "v_lshlrev", "v_add_f32", NULL});
     free(text);
 }
 
@@ -61,10 +50,8 @@ static void work_moves_in_front_of_a_loads_use(void **state)
     out(b, z, 4);
     kernel_end(b);
     char *text = scheduled(b);
-    in_order(
-        text,
-        (const char *const[]){"global_load_dword", "v_sub_u32", "s_waitcnt vmcnt(0)", "v_add_u32"},
-        4);
+    assert_in_order(text, (const char *const[]){"global_load_dword", "v_sub_u32",
+                                                "s_waitcnt vmcnt(0)", "v_add_u32", NULL});
     free(text);
 }
 
@@ -85,11 +72,10 @@ static void memory_keeps_its_order(void **state)
     out(b, b->tid, 200);
     kernel_end(b);
     char *text = scheduled(b);
-    in_order(text,
-             (const char *const[]){"s_load_dwordx2", "global_load_dword ", "global_store_dword",
-                                   "offset:8", "offset:100", "buffer_inv", "offset:12",
-                                   "ds_write_b32", "s_barrier", "offset:200"},
-             10);
+    assert_in_order(text, (const char *const[]){"s_load_dwordx2", "global_load_dword ",
+                                                "global_store_dword", "offset:8", "offset:100",
+                                                "buffer_inv", "offset:12", "ds_write_b32",
+                                                "s_barrier", "offset:200", NULL});
     free(text);
 }
 
@@ -109,10 +95,8 @@ static void masked_code_stays_masked(void **state)
     out(b, sum, 8);
     kernel_end(b);
     char *text = scheduled(b);
-    in_order(text,
-             (const char *const[]){"v_add_f32", "s_and_saveexec_b64", "v_lshlrev_b32",
-                                   "s_mov_b64 exec", "v_lshrrev_b32"},
-             5);
+    assert_in_order(text, (const char *const[]){"v_add_f32", "s_and_saveexec_b64", "v_lshlrev_b32",
+                                                "s_mov_b64 exec", "v_lshrrev_b32", NULL});
     free(text);
 }
 
@@ -130,7 +114,8 @@ static void carries_are_not_torn_apart(void **state)
         out(b, mov_v(b, (Val[]){lo, hi, other, last}[i]), 4 * i);
     kernel_end(b);
     char *text = scheduled(b);
-    in_order(text, (const char *const[]){"s_add_u32", "s_addc_u32", "s_add_u32", "s_addc_u32"}, 4);
+    assert_in_order(
+        text, (const char *const[]){"s_add_u32", "s_addc_u32", "s_add_u32", "s_addc_u32", NULL});
     /* and each pair stays a pair */
     char *first = strstr(text, "s_add_u32");
     assert_int_equal(strncmp(strchr(first, '\n') + 1, "  s_addc_u32", 12), 0);

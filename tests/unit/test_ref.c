@@ -2,14 +2,10 @@
 /* The reference's number formats, its corners, the layouts of its inputs, and the rules of
  * comparison. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "ref/back.h"
 #include "ref/compare.h"

@@ -52,11 +52,11 @@ struct cli_option {
     const char *value; /* what --help calls its value; NULL: it has none */
     const char *help;
     enum cli_kind kind;
+    bool bare;           /* without a value it is "1" */
     size_t at;           /* of the field in the struct that the table is for */
     int64_t least, most; /* of a number */
     /* CLI_OWN: puts the text into the field; 0, or -1 and what is accepted. */
     int (*take)(void *field, const char *text, char *err, size_t err_size);
-    bool bare;          /* without a value it is "1" */
     const char *needed; /* what it is for, when it may not be left out */
 };
 

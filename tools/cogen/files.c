@@ -73,9 +73,10 @@ void cli_temp_remove(const char *path)
     DIR *dir = opendir(path);
     if (!dir)
         return;
-    for (struct dirent *e; (e = readdir(dir));)
+    int folder = dirfd(dir);
+    for (struct dirent *e; folder >= 0 && (e = readdir(dir));)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlinkat(dirfd(dir), e->d_name, 0);
+            unlinkat(folder, e->d_name, 0);
     closedir(dir);
     rmdir(path);
 }

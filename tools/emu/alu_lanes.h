@@ -122,8 +122,8 @@ static inline uint32_t emu_min32(uint32_t a, uint32_t b, bool ieee)
     uint32_t r = emu_key32(a) < emu_key32(b) ? a : b;
     r = emu_is_nan32(b) ? a : r;
     r = emu_is_nan32(a) ? b : r;
-    r = ieee & emu_is_snan32(b) ? emu_quiet32(b) : r;
-    return ieee & emu_is_snan32(a) ? emu_quiet32(a) : r;
+    r = (ieee & emu_is_snan32(b)) ? emu_quiet32(b) : r;
+    return (ieee & emu_is_snan32(a)) ? emu_quiet32(a) : r;
 }
 
 static inline uint32_t emu_max32(uint32_t a, uint32_t b, bool ieee)
@@ -131,8 +131,8 @@ static inline uint32_t emu_max32(uint32_t a, uint32_t b, bool ieee)
     uint32_t r = emu_key32(a) < emu_key32(b) ? b : a;
     r = emu_is_nan32(b) ? a : r;
     r = emu_is_nan32(a) ? b : r;
-    r = ieee & emu_is_snan32(b) ? emu_quiet32(b) : r;
-    return ieee & emu_is_snan32(a) ? emu_quiet32(a) : r;
+    r = (ieee & emu_is_snan32(b)) ? emu_quiet32(b) : r;
+    return (ieee & emu_is_snan32(a)) ? emu_quiet32(a) : r;
 }
 
 /* minimum / maximum of IEEE 754-2019: any NaN gives a quiet NaN. */

@@ -21,14 +21,8 @@ struct line_rec *cache_rec(struct xcd *x, struct alloc *a, uint64_t line)
     uint64_t i = *shadow >> SHADOW_REC_SHIFT;
     if (i)
         return x->recs[i];
-    if (x->nrecs + 1 >= x->cap_recs) {
-        uint32_t cap = x->cap_recs ? x->cap_recs * 2 : 1024;
-        struct line_rec **recs = realloc(x->recs, cap * sizeof(*recs));
-        if (!recs)
-            return NULL;
-        x->recs = recs;
-        x->cap_recs = cap;
-    }
+    if (!ROOM(x->recs, x->nrecs + 1, x->cap_recs))
+        return NULL;
     struct line_rec *r = emu_arena_alloc(&x->arena, sizeof(*r));
     if (!r)
         return NULL;
@@ -270,28 +264,14 @@ void cache_plain_store(struct wave *w, const struct inst *in, const struct pend 
 
 static void remember_l1(struct fetch_list *list, uint64_t *shadow, const struct inst *in)
 {
-    if (list->n == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 256;
-        struct fetched *p = realloc(list->at, cap * sizeof(*p));
-        if (!p)
-            return;
-        list->at = p;
-        list->cap = cap;
-    }
-    list->at[list->n++] = (struct fetched){shadow, in};
+    if (ROOM(list->at, list->n, list->cap))
+        list->at[list->n++] = (struct fetched){shadow, in};
 }
 
 static void remember_l2(struct line_list *list, uint64_t *shadow)
 {
-    if (list->n == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 1024;
-        uint64_t **p = realloc(list->at, cap * sizeof(*p));
-        if (!p)
-            return;
-        list->at = p;
-        list->cap = cap;
-    }
-    list->at[list->n++] = shadow;
+    if (ROOM(list->at, list->n, list->cap))
+        list->at[list->n++] = shadow;
 }
 
 static const struct inst *fetched_by(const struct xcd *x, unsigned cu, const uint64_t *shadow)
@@ -331,6 +311,7 @@ static void stale_fault(struct wave *w, const struct inst *in, struct alloc *a, 
     if (first)
         snprintf(fetch, sizeof(fetch), "a plain load (0x%x: %s)",
                  (unsigned)(first->pc - l->obj->text_offset), first->text);
+    unsigned long long base = (uintptr_t)a->base, at = line * LINE + byte;
     char who[64] = "another workgroup";
     if (by)
         snprintf(who, sizeof(who), "workgroup %u", by->group);
@@ -338,9 +319,7 @@ static void stale_fault(struct wave *w, const struct inst *in, struct alloc *a, 
           "plain load of 0x%llx (allocation 0x%llx + 0x%llx) gets old bytes: %s has brought the "
           "128-byte line into the %s, and %s has stored to it since; load with sc1, or put a "
           "buffer_inv sc1 after the flag is seen%s",
-          (unsigned long long)(uintptr_t)(a->base + line * LINE + byte),
-          (unsigned long long)(uintptr_t)a->base, (unsigned long long)(line * LINE + byte), fetch,
-          l2 ? "XCD's L2" : "CU's L1", who,
+          base + at, base, at, fetch, l2 ? "XCD's L2" : "CU's L1", who,
           first && first != in ? " (or keep data of different flags in different lines)" : "");
 }
 
@@ -449,7 +428,8 @@ void cache_begin(struct launch *l)
         struct xcd *x = &l->xcd[i];
         x->nrecs = 0;
         x->last = NULL;
-        memset(x->recent, 0, sizeof(x->recent));
+        for (unsigned k = 0; k < RECENT; k++)
+            x->recent[k] = NULL;
         x->l2.n = 0;
         for (unsigned c = 0; c < 32; c++)
             x->l1[c].n = 0;

@@ -15,7 +15,7 @@ static const struct {
     {"races",     EMU_CHECK_RACES    },
     {"caches",    EMU_CHECK_CACHES   },
     {"all",       EMU_CHECK_ALL      },
-    {"none",      0                  },
+    {"none",      EMU_CHECK_NONE     },
 };
 
 int emu_checks_parse(const char *list, unsigned *checks, char *err, size_t err_size)

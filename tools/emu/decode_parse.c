@@ -186,7 +186,7 @@ static uint8_t parse_sel(const char *s)
 /* The source lane of each lane, by the DPP control in text; 255 where there is none. */
 static bool parse_dpp(struct inst *in, const char *s)
 {
-    unsigned n = 0, perm[4];
+    unsigned n = 0, perm[4] = {0};
     const char *colon = strchr(s, ':');
     if (starts(s, "quad_perm:[")) {
         for (unsigned i = 0, k = 11; i < 4; i++, k += 2)

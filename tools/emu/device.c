@@ -15,8 +15,6 @@
 #define POISON_BYTES ((size_t)8 << 20)
 #define PAGE ((size_t)4096)
 
-void launch_free(struct launch *l);
-
 static int poison_file(void)
 {
     int fd = memfd_create("emu-poison", MFD_CLOEXEC);
@@ -109,8 +107,8 @@ void emu_device_close(struct emu_device *device)
         close(dev->poison_fd);
     pthread_rwlock_destroy(&dev->lock);
     pthread_mutex_destroy(&dev->decode_lock);
-    free(dev->allocs);
-    free(dev->objects);
+    free((void *)dev->allocs);
+    free((void *)dev->objects);
     free(dev->escapes);
     free(dev->report_text);
     free(dev->arch);
@@ -180,6 +178,19 @@ static bool map_shadow(struct alloc *a)
     return (a->gshadow = sparse(a->lines * 4)) != NULL;
 }
 
+/* The lock is the caller's. */
+static bool insert_alloc(struct device *dev, struct alloc *a)
+{
+    if (!ROOM(dev->allocs, dev->nallocs, dev->cap_allocs))
+        return false;
+    size_t i = alloc_index(dev, (uint64_t)(uintptr_t)a->base);
+    for (size_t k = dev->nallocs; k > i; k--)
+        dev->allocs[k] = dev->allocs[k - 1];
+    dev->allocs[i] = a;
+    dev->nallocs++;
+    return true;
+}
+
 void *emu_mem_alloc(struct emu_device *device, size_t size, size_t align, bool defined)
 {
     struct device *dev = (struct device *)device;
@@ -205,16 +216,9 @@ void *emu_mem_alloc(struct emu_device *device, size_t size, size_t align, bool d
                       : map_poison(dev, a->base, whole);
     ok = ok && map_shadow(a);
     pthread_rwlock_wrlock(&dev->lock);
-    struct alloc **allocs = ok ? realloc(dev->allocs, (dev->nallocs + 1) * sizeof(*allocs)) : NULL;
-    if (allocs) {
-        dev->allocs = allocs;
-        size_t i = alloc_index(dev, (uint64_t)(uintptr_t)a->base);
-        memmove(allocs + i + 1, allocs + i, (dev->nallocs - i) * sizeof(*allocs));
-        allocs[i] = a;
-        dev->nallocs++;
-    }
+    ok = ok && insert_alloc(dev, a);
     pthread_rwlock_unlock(&dev->lock);
-    if (!allocs) {
+    if (!ok) {
         alloc_free(a);
         return NULL;
     }
@@ -232,8 +236,9 @@ int emu_mem_free(struct emu_device *device, void *ptr)
         pthread_rwlock_unlock(&dev->lock);
         return -1;
     }
-    memmove(dev->allocs + i, dev->allocs + i + 1, (dev->nallocs - i - 1) * sizeof(a));
     dev->nallocs--;
+    for (; i < dev->nallocs; i++)
+        dev->allocs[i] = dev->allocs[i + 1];
     size_t kept = 0;
     for (size_t k = 0; k < dev->nescapes; k++)
         if (dev->escapes[k] - addr >= a->size)
@@ -259,17 +264,11 @@ int emu_mem_map(struct emu_device *device, void *ptr, size_t size)
     pthread_rwlock_wrlock(&dev->lock);
     size_t i = alloc_index(dev, first);
     ok = ok && (i == dev->nallocs || (uint64_t)(uintptr_t)dev->allocs[i]->base >= end);
-    struct alloc **allocs = ok ? realloc(dev->allocs, (dev->nallocs + 1) * sizeof(*allocs)) : NULL;
-    if (allocs) {
-        dev->allocs = allocs;
-        memmove(allocs + i + 1, allocs + i, (dev->nallocs - i) * sizeof(*allocs));
-        allocs[i] = a;
-        dev->nallocs++;
-    }
+    ok = ok && insert_alloc(dev, a);
     pthread_rwlock_unlock(&dev->lock);
-    if (!allocs)
+    if (!ok)
         alloc_free(a);
-    return allocs ? 0 : -1;
+    return ok ? 0 : -1;
 }
 
 int emu_mem_unmap(struct emu_device *device, void *ptr)
@@ -292,15 +291,7 @@ void device_escape(struct device *dev, uint64_t addr)
     if (device_escaped(dev, addr))
         return;
     pthread_rwlock_wrlock(&dev->lock);
-    if (dev->nescapes == dev->cap_escapes) {
-        size_t cap = dev->cap_escapes ? dev->cap_escapes * 2 : 64;
-        uint64_t *p = realloc(dev->escapes, cap * sizeof(*p));
-        if (p) {
-            dev->escapes = p;
-            dev->cap_escapes = cap;
-        }
-    }
-    if (dev->nescapes < dev->cap_escapes)
+    if (ROOM(dev->escapes, dev->nescapes, dev->cap_escapes))
         dev->escapes[dev->nescapes++] = addr & ~3ull;
     pthread_rwlock_unlock(&dev->lock);
 }

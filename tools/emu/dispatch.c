@@ -43,10 +43,10 @@ static bool group_memory(struct launch *l, struct group *g)
     if (g->lds_cap < g->lds_bytes) {
         free(g->lds);
         free(g->cells);
-        free(g->cell_in);
+        free((void *)g->cell_in);
         g->lds = aligned_alloc(64, (g->lds_bytes + 63) & ~63u);
         g->cells = calloc(g->lds_bytes / 4 + 1, sizeof(*g->cells));
-        g->cell_in = calloc(g->lds_bytes / 4 + 1, sizeof(*g->cell_in));
+        g->cell_in = (const struct inst **)calloc(g->lds_bytes / 4 + 1, sizeof(*g->cell_in));
         g->lds_cap = g->lds && g->cells && g->cell_in ? g->lds_bytes : 0;
         g->epoch = 0;
         if (!g->lds_cap)
@@ -399,20 +399,20 @@ void launch_free(struct launch *l)
             free(g->scratch_pool);
             free(g->lds);
             free(g->cells);
-            free(g->cell_in);
+            free((void *)g->cell_in);
             free(g->seen);
         }
         free(x->slots);
-        free(x->recs);
-        free(x->pwaves);
+        free((void *)x->recs);
+        free((void *)x->pwaves);
         free(x->orders);
         for (unsigned c = 0; c < 32; c++)
             free(x->l1[c].at);
-        free(x->l2.at);
+        free((void *)x->l2.at);
         arena_free(&x->arena);
     }
     arena_free(&l->arena);
-    free(l->writers);
-    free(l->writer_slots);
+    free((void *)l->writers);
+    free((void *)l->writer_slots);
     free(l);
 }

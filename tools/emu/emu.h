@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 enum emu_check { /* what is judged besides the function; all on by default */
+                 EMU_CHECK_NONE = 0,
                  EMU_CHECK_WAITS =
                      1 << 0, /* counters: registers in flight are poison until a wait covers them */
                  EMU_CHECK_HAZARDS =

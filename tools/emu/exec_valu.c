@@ -383,20 +383,21 @@ static bool decode_move(struct inst *in)
 /* ---- decoding ---- */
 
 /* The last type in a mnemonic: that of its sources. */
-static void source_type(const char *mnemonic, char type[8])
+static const char *source_type(const char *mnemonic)
 {
     static const char *const types[] = {"f16", "f32", "f64", "bf16", "i16", "u16", "i32", "u32",
                                         "b32", "i64", "u64", "b64",  "b16", "i8",  "u8"};
-    strcpy(type, "b32");
+    const char *type = "b32";
     const char *p = mnemonic;
     while ((p = strchr(p, '_'))) {
         p++;
         for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
             size_t n = strlen(types[i]);
             if (strncmp(p, types[i], n) == 0 && (p[n] == 0 || p[n] == '_'))
-                strcpy(type, types[i]);
+                type = types[i];
         }
     }
+    return type;
 }
 
 static bool has(const struct inst *in, const char *part)
@@ -491,9 +492,7 @@ static void decode_mfma(struct inst *in)
             inst_reads(in, 3, USE_MFMA_AB, LANES_ALL);
         else
             inst_reads(in, (int)k + 1, k == 2 ? USE_MFMA_C : USE_MFMA_AB, LANES_ALL);
-        char type[8];
-        source_type(in->mnemonic, type);
-        immediate_rows(in, k, k == 2 ? in->op[0].n : 1, type);
+        immediate_rows(in, k, k == 2 ? in->op[0].n : 1, source_type(in->mnemonic));
     }
     if (sparse)
         inst_reads(in, 0, USE_MFMA_C, LANES_ALL);
@@ -655,10 +654,8 @@ void decode_valu(struct inst *in)
     }
     assign_operands(in);
     fill_proto(in);
-    char type[8];
-    source_type(in->mnemonic, type);
     for (unsigned k = 0; k < in->nsrc; k++)
-        immediate_rows(in, k, op->src_dwords[k], type);
+        immediate_rows(in, k, op->src_dwords[k], source_type(in->mnemonic));
     undefined_decode(in);
     if (partial_write(in))
         in->flags |= IF_PARTIAL;

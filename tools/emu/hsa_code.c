@@ -250,14 +250,18 @@ static hsa_status_t check_target(struct hsa_state *state, const struct hsa_reade
     return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
 }
 
+/* The symbol's name becomes the object's, or is freed. */
 static bool symbol_add(struct hsa_loaded *o, struct exec_symbol s)
 {
-    struct exec_symbol *all = realloc(o->symbols, (o->symbol_count + 1) * sizeof(*all));
-    if (!all)
+    struct exec_symbol *all =
+        s.name ? realloc(o->symbols, (o->symbol_count + 1) * sizeof(*all)) : NULL;
+    if (!all) {
+        free(s.name);
         return false;
+    }
     o->symbols = all;
     all[o->symbol_count++] = s;
-    return s.name != NULL;
+    return true;
 }
 
 /* The dynamic symbol table of an object that the loader has accepted; false: it has none that can

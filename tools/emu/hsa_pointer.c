@@ -51,12 +51,14 @@ static struct hsa_alloc *list_find(const struct hsa_state *state, const void *pt
 static bool list_add(struct hsa_state *state, struct hsa_alloc *a)
 {
     size_t n = state->alloc_count;
-    struct hsa_alloc **list = realloc(state->allocs, (n + 1) * sizeof(struct hsa_alloc *));
+    struct hsa_alloc **list =
+        (struct hsa_alloc **)realloc((void *)state->allocs, (n + 1) * sizeof(struct hsa_alloc *));
     if (!list)
         return false;
     state->allocs = list;
     size_t i = list_index(state, a->base);
-    memmove(list + i + 1, list + i, (n - i) * sizeof(*list));
+    for (; n > i; n--)
+        list[n] = list[n - 1];
     list[i] = a;
     state->alloc_count++;
     return true;
@@ -64,9 +66,8 @@ static bool list_add(struct hsa_state *state, struct hsa_alloc *a)
 
 static void list_remove(struct hsa_state *state, const struct hsa_alloc *a)
 {
-    size_t i = list_index(state, a->base) - 1;
-    memmove(state->allocs + i, state->allocs + i + 1,
-            (state->alloc_count - i - 1) * sizeof(struct hsa_alloc *));
+    for (size_t i = list_index(state, a->base); i < state->alloc_count; i++)
+        state->allocs[i - 1] = state->allocs[i];
     state->alloc_count--;
 }
 
@@ -86,7 +87,7 @@ void hsa_allocs_end(struct hsa_state *state)
         callbacks_run(state->allocs[i]);
         free(state->allocs[i]);
     }
-    free(state->allocs);
+    free((void *)state->allocs);
 }
 
 bool hsa_alloc_note(struct hsa_state *state, void *base, size_t size, uint64_t pool)

@@ -7,12 +7,12 @@
 
 enum { STATUS_ERROR = 0x1000 }; /* HSA_STATUS_ERROR */
 
-#define REFUSE(name)                                                                               \
-    int name(void);                                                                                \
-    int name(void)                                                                                 \
-    {                                                                                              \
-        return STATUS_ERROR;                                                                       \
-    }
+static int refused(void)
+{
+    return STATUS_ERROR;
+}
+
+#define REFUSE(name) int name(void) __attribute__((alias("refused"), visibility("default")));
 
 REFUSE(hsa_amd_image_create)
 REFUSE(hsa_amd_image_get_info_max_dim)

@@ -143,8 +143,10 @@ static void end(struct hsa_state *s)
 hsa_status_t hsa_shut_down(void)
 {
     pthread_mutex_lock(&lock);
-    struct hsa_state *s = current && uses > 0 && --uses == 0 ? current : NULL;
-    bool was_up = current != NULL;
+    bool was_up = current != NULL, last = was_up && uses == 1;
+    if (was_up && uses > 0)
+        uses--;
+    struct hsa_state *s = last ? current : NULL;
     pthread_mutex_unlock(&lock);
     if (s)
         end(s);

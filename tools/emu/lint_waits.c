@@ -174,7 +174,8 @@ static bool join(struct state *to, const struct state *from)
         }
         if (!flying(b))
             continue;
-        changed |= join_age(&a->vm, b->vm) | join_age(&a->lgkm, b->lgkm);
+        changed |= join_age(&a->vm, b->vm);
+        changed |= join_age(&a->lgkm, b->lgkm);
         if (b->smem && !a->smem)
             a->smem = changed = true;
         if (b->flat && !a->flat)

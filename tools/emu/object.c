@@ -124,7 +124,7 @@ static int load_segments(struct loading *ld)
     obj->image_size = (end + 4095) & ~4095ull;
     obj->image = emu_mem_alloc((struct emu_device *)ld->dev, obj->image_size, 4096, true);
     obj->exec = calloc(obj->image_size / 32 + 1, 1);
-    obj->insts = calloc(obj->image_size / 4 + 1, sizeof(*obj->insts));
+    obj->insts = (struct inst **)calloc(obj->image_size / 4 + 1, sizeof(*obj->insts));
     if (!obj->image || !obj->exec || !obj->insts)
         return fail(ld, "out of memory");
     device_find(ld->dev, (uint64_t)(uintptr_t)obj->image)->code = true;
@@ -175,7 +175,10 @@ static int load_symbols(struct loading *ld)
             const char *name = string_at(ld, shdr(ld, s->sh_link), sym[k].st_name);
             if (!name || !*name || sym[k].st_shndx == SHN_UNDEF)
                 continue;
-            all[obj->nsymbols++] = (struct symbol){strdup(name), sym[k].st_value, sym[k].st_size};
+            char *copy = strdup(name);
+            if (!copy)
+                return fail(ld, "out of memory");
+            all[obj->nsymbols++] = (struct symbol){copy, sym[k].st_value, sym[k].st_size};
         }
     }
     return 0;
@@ -270,6 +273,10 @@ static int read_descriptor(struct loading *ld, const struct symbol *sym, struct 
     k->entry = sym->value + (uint64_t)entry;
     k->obj = obj;
     k->pub.name = strndup(sym->name, strlen(sym->name) - 3);
+    if (!k->pub.name) {
+        fail(ld, "out of memory");
+        return -1;
+    }
     k->pub.handle = (uint64_t)(uintptr_t)d;
     k->pub.kernarg_align = 8;
     unsigned total = ((k->rsrc1 & 63) + 1) * 8;
@@ -296,6 +303,7 @@ static int load_kernels(struct loading *ld)
 {
     struct object *obj = ld->obj;
     obj->kernels = calloc(obj->nsymbols + 1, sizeof(*obj->kernels));
+    obj->nkernels = 0;
     if (!obj->kernels)
         return fail(ld, "out of memory");
     for (size_t i = 0; i < obj->nsymbols; i++) {
@@ -409,13 +417,11 @@ int emu_object_load(struct emu_device *device, const void *bytes, size_t size,
     int rc = check_header(&ld) || load_segments(&ld) || load_symbols(&ld) || relocate(&ld) ||
              load_kernels(&ld) || load_notes(&ld);
     free(copy);
-    struct object **all = rc ? NULL : realloc(dev->objects, (dev->nobjects + 1) * sizeof(*all));
-    if (!all) {
+    if (rc || !ROOM(dev->objects, dev->nobjects, dev->cap_objects)) {
         emu_object_free((struct emu_object *)obj);
         return -1;
     }
-    dev->objects = all;
-    all[dev->nobjects++] = obj;
+    dev->objects[dev->nobjects++] = obj;
     *object = (struct emu_object *)obj;
     return 0;
 }
@@ -426,12 +432,11 @@ void emu_object_free(struct emu_object *object)
     if (!obj)
         return;
     struct device *dev = obj->dev;
+    size_t kept = 0;
     for (size_t i = 0; i < dev->nobjects; i++)
-        if (dev->objects[i] == obj) {
-            memmove(dev->objects + i, dev->objects + i + 1, (dev->nobjects - i - 1) * sizeof(obj));
-            dev->nobjects--;
-            break;
-        }
+        if (dev->objects[i] != obj)
+            dev->objects[kept++] = dev->objects[i];
+    dev->nobjects = kept;
     if (obj->image) {
         if (obj->insts)
             for (size_t i = 0; i < obj->image_size / 4; i++)
@@ -446,7 +451,7 @@ void emu_object_free(struct emu_object *object)
     free(obj->symbols);
     free(obj->kernels);
     free(obj->exec);
-    free(obj->insts);
+    free((void *)obj->insts);
     free(obj);
 }
 

@@ -91,7 +91,7 @@ bool order_begin(struct launch *l)
 {
     l->orders = NULL;
     if (l->checks & EMU_CHECK_RACES)
-        l->orders = calloc(l->ngroups, sizeof *l->orders);
+        l->orders = (struct order_table **)calloc(l->ngroups, sizeof *l->orders);
     return l->orders || !(l->checks & EMU_CHECK_RACES);
 }
 
@@ -102,7 +102,7 @@ void order_end(struct launch *l)
             free(l->orders[i]->at);
         free(l->orders[i]);
     }
-    free(l->orders);
+    free((void *)l->orders);
     l->orders = NULL;
 }
 

@@ -14,8 +14,6 @@
 #define IDLE_MAX 4000
 #define HOLD_IDLE 2 /* rounds without progress that let the late workgroup start */
 
-void group_start(struct xcd *x, struct group *g, uint64_t index);
-
 uint64_t wave_clock(const struct wave *w)
 {
     const struct launch *l = w->xcd->launch;
@@ -291,12 +289,13 @@ static void run_group(struct xcd *x, struct group *g)
         return;
     if (l->hold && g->index == l->late)
         return;
-    for (unsigned i = 0; i < g->nwaves; i++) {
+    unsigned i = 0;
+    do { /* a workgroup has a wave at least */
         struct wave *w = &g->waves[i];
         if (w->state != WAVE_ENDED && w->state != WAVE_BARRIER)
             wake(l, w);
         w->quantum = draw_quantum(&x->rng);
-    }
+    } while (++i < g->nwaves);
     unsigned start = (unsigned)(rng_next(&x->rng) % g->nwaves);
     for (bool again = true; again;) {
         again = false;

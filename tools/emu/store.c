@@ -10,61 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK ((size_t)1 << 20)
-
-struct arena_block {
-    struct arena_block *next, *first;
-    size_t used, size;
-    _Alignas(64) uint8_t bytes[];
-};
-
-void *emu_arena_alloc(struct arena *a, size_t size)
-{
-    size = (size + 63) & ~(size_t)63;
-    struct arena_block *b = a->block;
-    if (b && b->used + size > b->size && b->next) {
-        a->block = b->next;
-        a->block->used = 0;
-        b = a->block;
-    }
-    if (!b || b->used + size > b->size) {
-        size_t n = size > BLOCK ? size : BLOCK;
-        struct arena_block *fresh = aligned_alloc(64, (sizeof(*fresh) + n + 63) & ~(size_t)63);
-        if (!fresh)
-            return NULL;
-        fresh->next = NULL;
-        fresh->used = 0;
-        fresh->size = n;
-        fresh->first = b ? b->first : fresh;
-        if (b)
-            b->next = fresh;
-        a->block = b = fresh;
-    }
-    void *p = b->bytes + b->used;
-    b->used += size;
-    memset(p, 0, size);
-    return p;
-}
-
-void arena_reset(struct arena *a)
-{
-    if (a->block) {
-        a->block = a->block->first;
-        a->block->used = 0;
-    }
-}
-
-void arena_free(struct arena *a)
-{
-    struct arena_block *b = a->block ? a->block->first : NULL;
-    while (b) {
-        struct arena_block *next = b->next;
-        free(b);
-        b = next;
-    }
-    a->block = NULL;
-}
-
 uint64_t bloom_line(uint64_t addr)
 {
     uint64_t h = addr / LINE * 0x9e3779b97f4a7c15u;
@@ -94,7 +39,9 @@ struct pend *pend_new(struct wave *w, const struct inst *in, enum pend_kind kind
 
 void pend_unref(struct xcd *x, struct pend *p)
 {
-    if (p->refs && --p->refs)
+    if (p->refs)
+        p->refs--;
+    if (p->refs)
         return;
     p->next = x->free_pends;
     x->free_pends = p;
@@ -105,14 +52,8 @@ static void list_wave(struct wave *w)
     struct xcd *x = w->xcd;
     if (w->listed)
         return;
-    if (x->npwaves == x->cap_pwaves) {
-        unsigned cap = x->cap_pwaves ? x->cap_pwaves * 2 : 64;
-        struct wave **p = realloc(x->pwaves, cap * sizeof(*p));
-        if (!p)
-            return;
-        x->pwaves = p;
-        x->cap_pwaves = cap;
-    }
+    if (!ROOM(x->pwaves, x->npwaves, x->cap_pwaves))
+        return;
     x->pwaves[x->npwaves++] = w;
     w->listed = true;
 }
@@ -208,18 +149,9 @@ static struct writer **writers_at(struct launch *l, struct alloc *a, uint64_t li
     uint32_t i = a->gshadow[line];
     if (i)
         return &l->writers[i];
-    if (l->nwriters + 1 >= l->cap_writers) {
-        uint32_t cap = l->cap_writers ? l->cap_writers * 2 : 1024;
-        struct writer **p = realloc(l->writers, cap * sizeof(struct writer *));
-        if (p)
-            l->writers = p;
-        uint32_t **q = realloc(l->writer_slots, cap * sizeof(uint32_t *));
-        if (q)
-            l->writer_slots = q;
-        if (!p || !q)
-            return NULL;
-        l->cap_writers = cap;
-    }
+    if (!ROOM(l->writers, l->nwriters + 1, l->cap_writers) ||
+        !ROOM(l->writer_slots, l->nwriters + 1, l->cap_slots))
+        return NULL;
     a->gshadow[line] = ++l->nwriters;
     l->writer_slots[l->nwriters] = &a->gshadow[line];
     l->writers[l->nwriters] = NULL;
@@ -450,14 +382,8 @@ void commit_round(struct launch *l)
             for (struct pend *p = x->pwaves[k]->pend_head; p; p = p->next) {
                 if (!p->forced && p->due > l->round)
                     continue;
-                if (n == cap) {
-                    size_t more = cap ? cap * 2 : 256;
-                    struct pend **q = realloc(due, more * sizeof(*q));
-                    if (!q)
-                        break;
-                    due = q;
-                    cap = more;
-                }
+                if (!ROOM(due, n, cap))
+                    break;
                 due[n++] = p;
             }
         }
@@ -476,7 +402,7 @@ void commit_round(struct launch *l)
             commit_one(l, due[i]);
     for (size_t i = 0; i < n; i++)
         pend_unref(due[i]->w->xcd, due[i]);
-    free(due);
+    free((void *)due);
     for (unsigned i = 0; i < XCDS; i++) {
         struct xcd *x = &l->xcd[i];
         unsigned kept = 0;

@@ -231,9 +231,9 @@ struct wave {
     uint32_t pc;      /* byte offset in the object's image */
     enum wave_state state;
     bool scc;
-    uint64_t exec;
     uint32_t s[128]; /* by encoding; EXEC lives in `exec` */
     uint32_t mode;
+    uint64_t exec;
     struct emu_alu alu_mode; /* MODE's fields as the arithmetic wants them */
     uint32_t *rows[2];       /* arch and acc VGPRs, 64 lanes each */
     uint32_t nv, na, ns;     /* allotted */
@@ -261,11 +261,10 @@ struct wave {
     struct sreg_haz sh[128];
     const struct inst *sdef[128]; /* what is in flight to a scalar register */
     struct counter vm, lgkm;
-    struct flight flats[FLATS]; /* flat loads that one counter has let go */
-    unsigned nflats;
+    struct flight flats[FLATS];   /* flat loads that one counter has let go */
     const struct inst *vdef[512]; /* what is in flight to a VGPR */
     struct pend *pend_head, *pend_tail;
-    unsigned npend;
+    unsigned nflats, npend;
     bool listed;                  /* in its XCD's list of waves with pending stores */
     uint32_t store_seq, released; /* stores so far; of these, covered by a wait */
 
@@ -279,9 +278,9 @@ struct wave {
     uint32_t spins;           /* loads in a row that saw what they saw the time before */
     uint64_t watch;           /* bloom of the lines it polls */
     uint64_t wake;            /* round */
-    uint32_t park;            /* rounds of the next parking */
     uint64_t proof;           /* hash of its state when last seen at a standstill */
     bool proven;              /* and the same again: it will never do anything else */
+    uint32_t park;            /* rounds of the next parking */
     const struct inst *block; /* where it waits */
     uint64_t block_addr;
     uint32_t block_value;
@@ -329,19 +328,23 @@ struct seen {
 };
 
 struct fault {
-    enum emu_check kind;
-    enum emu_status status;
     const char *what;
     char *text;
+    enum emu_check kind;
+    enum emu_status status;
     uint32_t pc, group, wave, lane;
 };
 
+/* arena.c */
 struct arena {
     struct arena_block *block;
 };
 void *emu_arena_alloc(struct arena *a, size_t size); /* zeroed */
 void arena_reset(struct arena *a);                   /* keeps the blocks */
 void arena_free(struct arena *a);
+/* Room for element n; false without memory. */
+bool array_room(void **array, size_t n, size_t *cap, size_t size);
+#define ROOM(array, n, cap) array_room((void **)&(array), (n), &(cap), sizeof *(array))
 
 struct xcd {
     struct launch *launch;
@@ -354,13 +357,15 @@ struct xcd {
     struct alloc *recent[RECENT];
     unsigned next_recent;
     struct line_rec **recs;
-    uint32_t nrecs, cap_recs;
+    uint32_t nrecs;
+    size_t cap_recs;
     struct fetch_list l1[32];
     uint64_t inv_round[32]; /* when each CU last invalidated its caches */
     struct line_list l2;
     struct pend *plain_head, *plain_tail; /* log of this round's plain stores */
     struct wave **pwaves;                 /* waves with pending stores */
-    unsigned npwaves, cap_pwaves;
+    unsigned npwaves;
+    size_t cap_pwaves;
     struct pend *free_pends;
     struct lds_touch *free_touches;
     struct arena arena; /* of the dispatch */
@@ -388,7 +393,8 @@ struct launch {
     struct arena arena;      /* writers */
     struct writer **writers; /* by gshadow index */
     uint32_t **writer_slots; /* and where that index stands */
-    uint32_t nwriters, cap_writers;
+    uint32_t nwriters;
+    size_t cap_writers, cap_slots;
     struct fault fault;
     bool done;
     uint64_t commits; /* stores that changed memory, ever */
@@ -432,11 +438,11 @@ struct device {
     struct decoder *decoder;
     pthread_mutex_t decode_lock;
     struct alloc **allocs; /* by address */
-    size_t nallocs;
+    size_t nallocs, cap_allocs;
     pthread_rwlock_t lock; /* of the allocations and the escapes */
     int poison_fd;
     struct object **objects;
-    size_t nobjects;
+    size_t nobjects, cap_objects;
     uint64_t *escapes; /* addresses whose dword is POISON but was written so */
     size_t nescapes, cap_escapes;
     struct launch *launch; /* kept for its memory */
@@ -596,6 +602,10 @@ uint64_t atomic_value(unsigned op, bool wide, uint64_t old, uint64_t v, uint64_t
 
 /* exec_vmem_store.c: an atomic at its commit */
 void vmem_atomic_commit(struct launch *l, struct pend *p);
+
+/* dispatch.c */
+void group_start(struct xcd *x, struct group *g, uint64_t index);
+void launch_free(struct launch *l);
 
 /* schedule.c */
 enum emu_status launch_run(struct launch *l);
