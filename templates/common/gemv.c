@@ -383,8 +383,12 @@ Val row_sums(Builder *b, const Gemv *g, Val tile, Val row, Val token, int count)
     for (int i = 0; i < active; i++)
         waves[i] = count == 2 ? emit(b, ds_read_b64, at, off(i * SUMS_WAVE))
                               : emit(b, ds_read_b32, at, off(i * SUMS_WAVE));
-    Val sum = waves[0];
-    for (int i = 1; i < active; i++)
-        sum = count == 2 ? emit(b, v_pk_add_f32, sum, waves[i]) : emit(b, v_add_f32, sum, waves[i]);
-    return sum;
+    Val sums = vreg(b, count);
+    for (int k = 0; k < count; k++) {
+        Val sum = NONE;
+        for (int i = 0; i < active; i++)
+            sum = f64_add_f32(b, sum, part(waves[i], k, 1));
+        emit_to(b, part(sums, k, 1), v_cvt_f32_f64, sum);
+    }
+    return sums;
 }

@@ -74,7 +74,8 @@ void gemv_loads(Builder *b, const Gemv *gemv, GemvWeights *w, int tiles, Val row
 void gemv_multiply(Builder *b, const Gemv *gemv, const GemvWeights *w, const Rows *rows, int n);
 
 /* ---- sums: V1 or V2 = rows row .. row + count - 1 of token `token` (both V1) of a tile, summed
- * over the waves in order. count 1 or 2 (row even). tile: V1 or imm. */
+ * over the waves and rounded once: the bf16 that most sums become is then the exact sum's but for
+ * the hardware's own roundings. count 1 or 2 (row even). tile: V1 or imm. */
 Val row_sums(Builder *b, const Gemv *gemv, Val tile, Val row, Val token, int count);
 
 #endif

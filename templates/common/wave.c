@@ -107,6 +107,15 @@ Val div_const_f32(Builder *b, Val x, int n)
     return emit(b, v_fma_f32, rest, mov_v(b, rcp), q);
 }
 
+Val f64_add_f32(Builder *b, Val sum, Val x)
+{
+    Val wide = emit(b, v_cvt_f64_f32, x);
+    if (sum.kind == VAL_NONE)
+        return wide;
+    emit_to(b, sum, v_add_f64, sum, wide);
+    return sum;
+}
+
 /* ---- integers */
 
 static int log2_exact(int64_t v)

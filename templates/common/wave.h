@@ -27,6 +27,9 @@ Val bf16_round(Builder *b, Val f); /* f32 -> the nearest bf16, as f32 */
 Val div_const_f32(Builder *b, Val x,
                   int n); /* x / n, correctly rounded for normal x and quotient */
 
+/* ---- f64: a sum of f32 that is rounded once, at its end. sum is V2, or NONE to begin one. */
+Val f64_add_f32(Builder *b, Val sum, Val x); /* V2: sum + x, in place where there is a sum */
+
 /* ---- integers and addresses; constants fold away */
 Val mul_add(Builder *b, Val x, int64_t by,
             Val plus); /* V1: x * by + plus (plus: V1, S1 or imm); x and by below 2^24 */
