@@ -69,7 +69,7 @@ static int64_t lds_back(struct plan *p)
     lds_add(p, &split, "q", (int64_t)p->unit_heads * p->ql_row);
     lds_add(p, &split, "raw", (int64_t)p->chunk * p->raw_row);
     lds_add(p, &split, "p", (int64_t)p->unit_heads * p->p_row);
-    lds_add(p, &split, "st", (int64_t)2 * p->unit_heads * p->key_tiles * 4);
+    lds_add(p, &split, "st", (int64_t)p->unit_heads * p->key_tiles * 4);
     int rows = tile_rows(p, p->wob.tile_tokens);
     lds_add(p, &gemv, "red", (int64_t)most(p->woa.tiles, p->wob.tiles) * RED_BYTES);
     lds_add(p, &gemv, "xl", (int64_t)rows * p->ol_row);

@@ -33,7 +33,7 @@ struct combine {
     int flight;                /* partials loaded at a time */
     Val partials, byte;        /* S2, V1: where the token's partials are, the lane's in one */
     Val weight[MAX_STAT_REGS]; /* V1: 2^(a chunk's max - the final max) */
-    Val inverse;               /* V1: 1 / denominator */
+    Val inverse;               /* V2: 1 / denominator, f64 */
 };
 
 struct rotation {
@@ -47,14 +47,6 @@ static Val sink_base2(struct combine *c)
     Builder *b = c->b;
     Val sink = emit(b, v_mul_f32, load_i32(b, arg(b, "sink"), c->head), mov_v(b, f32(1.44269504f)));
     return emit(b, v_med3_f32, sink, mov_v(b, f32(-FLT_MAX)), mov_v(b, f32(FLT_MAX)));
-}
-
-/* 1 / x, within an ulp of the quotient, for x >= 1: the largest term of a denominator is 2^0. */
-static Val inverse_of(Builder *b, Val x)
-{
-    Val r = emit(b, v_rcp_f32, x);
-    Val error = emit(b, v_fma_f32, neg(x), r, f32(1.0f));
-    return emit(b, v_fma_f32, error, r, r);
 }
 
 /* The live chunks' stats, a chunk a lane: V2 (max, sum); (-FLT_MAX, 0) past the live ones. */
@@ -75,7 +67,9 @@ static void load_stats(struct combine *c, Val stats[MAX_STAT_REGS])
     }
 }
 
-/* Each chunk's weight and the denominator. */
+/* Each chunk's weight and the denominator. A head's dims are all divided by the one denominator
+ * and, where a token has few keys, take few values: were it off by an ulp, a rounding tie would
+ * move many of them at once. */
 static void weigh(struct combine *c, const Val stats[MAX_STAT_REGS])
 {
     Builder *b = c->b;
@@ -85,12 +79,12 @@ static void weigh(struct combine *c, const Val stats[MAX_STAT_REGS])
     top = lanes_max_f32(b, top, LANES);
     for (int i = 0; i < c->regs; i++) {
         c->weight[i] = emit(b, v_exp_f32, emit(b, v_sub_f32, part(stats[i], 0, 1), top));
-        Val sum = emit(b, v_mul_f32, part(stats[i], 1, 1), c->weight[i]);
-        total = i ? emit(b, v_add_f32, total, sum) : sum;
+        Val sum = emit(b, v_cvt_f64_f32, part(stats[i], 1, 1));
+        total = f64_add_product(b, total, sum, emit(b, v_cvt_f64_f32, c->weight[i]));
     }
-    total = lanes_sum_f32(b, total, LANES);
+    total = lanes_sum_f64(b, total);
     Val of_sink = emit(b, v_exp_f32, emit(b, v_sub_f32, sink, top));
-    c->inverse = inverse_of(b, emit(b, v_add_f32, total, of_sink));
+    c->inverse = f64_inverse(b, f64_add_f32(b, total, of_sink));
 }
 
 /* Partials of c->flight chunks from `chunk` (S1 or imm) on, in flight together: the lane's eight
@@ -107,25 +101,24 @@ static void load_partials(struct combine *c, Val chunk, Val words[MAX_FLIGHT])
     }
 }
 
-/* total (V8) += the chunks' values at their weights. */
-static void add_partials(struct combine *c, Val total, Val chunk, Val weights,
+/* total (f64 of each dim) += the chunks' values at their weights. */
+static void add_partials(struct combine *c, const Val total[LANE_DIMS], Val chunk, Val weights,
                          const Val words[MAX_FLIGHT])
 {
     Builder *b = c->b;
     for (int i = 0; i < c->flight; i++) {
         Val lane = emit(b, s_and_b32, plus(b, chunk, i), imm(LANES - 1));
-        Val weight = emit(b, v_readlane_b32, weights, lane);
+        Val weight = emit(b, v_cvt_f64_f32, emit(b, v_readlane_b32, weights, lane));
         for (int k = 0; k < LANE_DIMS; k++) {
-            Val word = part(words[i], k / 2, 1), sum = part(total, k, 1);
+            Val word = part(words[i], k / 2, 1);
             Val value = k % 2 ? bf16_hi(b, word) : bf16_lo(b, word);
-            emit_to(b, sum, v_fma_f32, value, weight, sum);
+            f64_add_product(b, total[k], emit(b, v_cvt_f64_f32, value), weight);
         }
     }
 }
 
-/* The weighted sum of the live chunks' partials, V8. The first ones are loaded ahead of the
- * weights. */
-static Val merge(struct combine *c)
+/* The weighted sum of the live chunks' partials. The first ones are loaded ahead of the weights. */
+static void merge(struct combine *c, Val total[LANE_DIMS])
 {
     Builder *b = c->b;
     const struct plan *p = c->p;
@@ -133,7 +126,9 @@ static Val merge(struct combine *c)
         addr_mul(b, scratch_at(b, "part"), c->token, imm(p->n_chunks * p->h * HEAD_DIM * 2));
     c->byte = mul_add(b, b->lane, LANE_DIMS * 2, emit(b, s_lshl_b32, c->head, imm(10)));
     c->flight = p->n_chunks < MAX_FLIGHT ? p->n_chunks : MAX_FLIGHT;
-    Val stats[MAX_STAT_REGS] = {{0}}, words[MAX_FLIGHT] = {{0}}, total = fill_v(b, LANE_DIMS, 0);
+    Val stats[MAX_STAT_REGS] = {{0}}, words[MAX_FLIGHT] = {{0}};
+    for (int k = 0; k < LANE_DIMS; k++)
+        total[k] = fill_v(b, 2, 0);
     load_stats(c, stats);
     for (int i = 0; i < c->flight; i++)
         words[i] = vreg(b, 4);
@@ -141,7 +136,7 @@ static Val merge(struct combine *c)
     weigh(c, stats);
     if (p->n_chunks <= MAX_FLIGHT) {
         add_partials(c, total, mov_s(b, imm(0)), c->weight[0], words);
-        return total;
+        return;
     }
     Label done = label(b, "merged");
     for (int i = 0; i < c->regs; i++) {
@@ -156,7 +151,6 @@ static Val merge(struct combine *c)
         loop_end(b, IF_SCC1, again);
     }
     place(b, done);
-    return total;
 }
 
 /* Cosines and sines of the four pairs that a lane of dims 448 .. holds; the first four's in the
@@ -249,9 +243,10 @@ void combine_stage(Back *k)
     struct rotation rotation = load_rotation(&c);
     await_chunks(&c);
     stamp(b, "combine_wait");
-    Val total = merge(&c);
+    Val total[LANE_DIMS];
+    merge(&c, total);
     for (int i = 0; i < LANE_DIMS; i++) {
-        Val o = emit(b, v_mul_f32, part(total, i, 1), c.inverse);
+        Val o = emit(b, v_cvt_f32_f64, emit(b, v_mul_f64, total[i], c.inverse));
         emit_to(b, part(values, i, 1), v_mov_b32, bf16_round(b, o));
     }
     unrotate(&c, &rotation, values);

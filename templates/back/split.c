@@ -162,21 +162,20 @@ static void store_stats(struct split *s, Val part_row)
     Builder *b = s->b;
     const struct plan *p = s->p;
     Lanes heads = lanes_if(b, tid_below(b, p->unit_heads), true);
-    Val row = mul_add(b, b->tid, p->key_tiles * 4, imm(s->max));
-    Val stat = vreg(b, 2), max = part(stat, 0, 1), sum = part(stat, 1, 1);
-    for (int i = 0; i < p->key_tiles / 4; i++) {
-        Val m = emit(b, ds_read_b128, row, off(16 * i));
-        Val l = emit(b, ds_read_b128, row, off(s->sum - s->max + 16 * i));
-        for (int n = 0; n < 4; n++) {
-            if (i + n == 0) {
-                emit_to(b, max, v_mov_b32, part(m, 0, 1));
-                emit_to(b, sum, v_mov_b32, part(l, 0, 1));
-            } else {
-                emit_to(b, max, v_max_f32, max, part(m, n, 1));
-                emit_to(b, sum, v_add_f32, sum, part(l, n, 1));
-            }
-        }
+    Val maxima = mul_add(b, b->tid, p->key_tiles * 4, imm(s->max));
+    Val sums = mul_add(b, b->tid, p->key_tiles * 8, imm(s->sum));
+    Val stat = vreg(b, 2), max = part(stat, 0, 1), sum = NONE;
+    for (int i = 0; i < p->key_tiles; i += 2) {
+        Val m = emit(b, ds_read_b64, maxima, off(4 * i));
+        Val l = emit(b, ds_read_b128, sums, off(8 * i));
+        if (i == 0)
+            emit_to(b, max, v_max_f32, part(m, 0, 1), part(m, 1, 1));
+        else
+            emit_to(b, max, v_max3_f32, max, part(m, 0, 1), part(m, 1, 1));
+        for (int n = 0; n < 2; n++)
+            sum = i + n ? emit(b, v_add_f64, sum, part(l, 2 * n, 2)) : part(l, 0, 2);
     }
+    emit_to(b, part(stat, 1, 1), v_cvt_f32_f64, sum);
     Val stats = addr_mul(b, scratch_at(b, "pstat"), part_row, imm(8));
     emit_void(b, global_store_dwordx2, emit(b, v_lshlrev_b32, imm(3), b->tid), stat, stats, SC1);
     lanes_end(b, &heads);
@@ -248,7 +247,7 @@ static struct split split_wave(Builder *b, const struct plan *p)
                       .raw = lds_at(b, "raw"),
                       .prob = lds_at(b, "p"),
                       .max = lds_at(b, "st"),
-                      .sum = lds_at(b, "st") + p->unit_heads * p->key_tiles * 4};
+                      .sum = lds_at(b, "q")};
     s.r = emit(b, v_and_b32, imm(15), b->lane);
     s.g = emit(b, v_lshrrev_b32, imm(4), b->lane);
     s.tile = p->head_groups > 1 ? emit(b, s_and_b32, b->wave, imm(p->key_tiles - 1)) : b->wave;

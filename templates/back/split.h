@@ -36,7 +36,9 @@ struct split {
 
     /* LDS, byte offsets */
     int q, raw, prob;
-    int max, sum; /* f32 [unit_tiles * 16][key_tiles] each */
+    /* f32 and f64 [unit_tiles * 16][key_tiles]; sums lie where q did, which is read no more when
+     * the maxima are there */
+    int max, sum;
 };
 
 /* Scores of the wave's 16 keys against its head tiles: V4 each, key 4 g + n in register n, head r

@@ -4,21 +4,6 @@
 
 #include "templates/back/split.h"
 
-/* v joined over the four rows of 16 lanes: lanes l, l ^ 16, l ^ 32, l ^ 48. Each swap leaves a row
- * and its partner's in two registers of the same lane. */
-static Val join_rows(Builder *b, enum op op, Val v)
-{
-    for (int i = 0; i < 2; i++) {
-        Val x = mov_v(b, v), y = mov_v(b, v);
-        if (i == 0)
-            emit_to(b, x, v_permlane32_swap_b32, y);
-        else
-            emit_to(b, x, v_permlane16_swap_b32, y);
-        v = build_instr(b, op, NONE, true, (const Val[]){x, y}, 2, __FILE__, __LINE__);
-    }
-    return v;
-}
-
 /* 2^(code - 127) as the f32 whose exponent field is byte `at` of the word. */
 static Val code_scale(Builder *b, Val word, int at)
 {
@@ -138,9 +123,10 @@ void split_softmax(struct split *s, const Val scores[SPLIT_MAX_TILES])
     present_keys(s, there);
     Val head = emit(b, s_mul_i32, s->group, imm(s->tiles * HEAD_TILE));
     Val row = emit(b, v_add_u32, head, s->r); /* of the wave's first tile in the unit */
-    Val stat_row = mul_add(b, row, p->key_tiles * 4, imm(s->max));
-    Val stat = emit(b, v_add_u32, emit(b, s_lshl_b32, s->tile, imm(2)), stat_row);
-    int stat_tile = HEAD_TILE * p->key_tiles * 4;
+    Val stat = mul_add(b, row, p->key_tiles, s->tile);
+    Val max_row = mul_add(b, row, p->key_tiles * 4, imm(s->max));
+    Val max = mul_add(b, stat, 4, imm(s->max)), sum = mul_add(b, stat, 8, imm(s->sum));
+    int tile_stats = HEAD_TILE * p->key_tiles;
     Val sv[SPLIT_MAX_TILES], most[SPLIT_MAX_TILES], sums[SPLIT_MAX_TILES];
     for (int i = 0; i < s->tiles; i++) {
         sv[i] = vreg(b, 4);
@@ -149,19 +135,19 @@ void split_softmax(struct split *s, const Val scores[SPLIT_MAX_TILES])
             emit_to(b, part(sv[i], n, 1), v_cndmask_b32, lowest, scaled, there[n]);
         }
         Val three = emit(b, v_max3_f32, part(sv[i], 0, 1), part(sv[i], 1, 1), part(sv[i], 2, 1));
-        most[i] = join_rows(b, OP_v_max_f32, emit(b, v_max_f32, three, part(sv[i], 3, 1)));
+        most[i] = rows_max_f32(b, emit(b, v_max_f32, three, part(sv[i], 3, 1)));
     }
     Lanes first = lanes_if(b, emit(b, v_cmp_eq_u32, imm(0), s->g), false);
     for (int i = 0; i < s->tiles; i++)
-        emit_void(b, ds_write_b32, stat, most[i], off(i * stat_tile));
+        emit_void(b, ds_write_b32, max, most[i], off(i * tile_stats * 4));
     lanes_end(b, &first);
     barrier(b);
 
-    heading(b, "p = 2^(score - the chunk's most), summed in fp32, kept as bf16");
+    heading(b, "p = 2^(score - the chunk's most), summed in f64, kept as bf16");
     Val prob = mul_add(b, row, p->p_row, emit(b, v_lshlrev_b32, imm(3), s->g));
     emit_to(b, prob, v_add_u32, s_mul_add(b, s->tile, 32, imm(s->prob)), prob);
     for (int i = 0; i < s->tiles; i++) {
-        Val m = max_of_row(s, stat_row, i * stat_tile);
+        Val m = max_of_row(s, max_row, i * tile_stats * 4);
         Val e[4];
         for (int n = 0; n < 4; n++) {
             Val below = emit(b, v_sub_f32, part(sv[i], n, 1), m);
@@ -171,12 +157,14 @@ void split_softmax(struct split *s, const Val scores[SPLIT_MAX_TILES])
         emit_to(b, part(pair, 0, 1), v_cvt_pk_bf16_f32, e[0], e[1]);
         emit_to(b, part(pair, 1, 1), v_cvt_pk_bf16_f32, e[2], e[3]);
         emit_void(b, ds_write_b64, prob, pair, off(i * HEAD_TILE * p->p_row));
-        Val even = emit(b, v_add_f32, e[0], e[2]), odd = emit(b, v_add_f32, e[1], e[3]);
-        sums[i] = join_rows(b, OP_v_add_f32, emit(b, v_add_f32, even, odd));
+        Val four = NONE;
+        for (int n = 0; n < 4; n++)
+            four = f64_add_f32(b, four, e[n]);
+        sums[i] = rows_sum_f64(b, four);
     }
     Lanes again = lanes_if(b, emit(b, v_cmp_eq_u32, imm(0), s->g), false);
     for (int i = 0; i < s->tiles; i++)
-        emit_void(b, ds_write_b32, stat, sums[i], off(s->sum - s->max + i * stat_tile));
+        emit_void(b, ds_write_b64, sum, sums[i], off(i * tile_stats * 8));
     lanes_end(b, &again);
     barrier(b);
 }

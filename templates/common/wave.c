@@ -20,15 +20,22 @@ static Val combine(Builder *b, enum op op, Val x, Val y, Val dpp)
                        __LINE__);
 }
 
-/* Rows of 16 lanes, or halves, swapped between v and a copy: one instruction joins each with its
- * partner. */
+/* Swaps rows of 16 lanes, or halves, between v and other, a copy of it (V1 or V2 both): each lane
+ * then has its own value and its partner's in the two. */
+static void swap_rows(Builder *b, Val v, Val other, bool halves)
+{
+    for (int i = 0; i < v.width; i++) {
+        if (halves)
+            emit_to(b, part(v, i, 1), v_permlane32_swap_b32, part(other, i, 1));
+        else
+            emit_to(b, part(v, i, 1), v_permlane16_swap_b32, part(other, i, 1));
+    }
+}
+
 static Val combine_swapped(Builder *b, enum op op, Val v, bool halves)
 {
     Val other = mov_v(b, v);
-    if (halves)
-        emit_to(b, v, v_permlane32_swap_b32, other);
-    else
-        emit_to(b, v, v_permlane16_swap_b32, other);
+    swap_rows(b, v, other, halves);
     return combine(b, op, v, other, NONE);
 }
 
@@ -54,6 +61,40 @@ static Val lanes_reduce(Builder *b, enum op op, Val v, int width)
 Val lanes_sum_f32(Builder *b, Val v, int width)
 {
     return lanes_reduce(b, OP_v_add_f32, v, width);
+}
+
+Val rows_max_f32(Builder *b, Val v)
+{
+    v = combine_swapped(b, OP_v_max_f32, mov_v(b, v), true);
+    return combine_swapped(b, OP_v_max_f32, v, false);
+}
+
+static Val copy_f64(Builder *b, Val v)
+{
+    return emit(b, v_mov_b64, v);
+}
+
+Val rows_sum_f64(Builder *b, Val v)
+{
+    for (int halves = 1; halves >= 0; halves--) {
+        Val x = copy_f64(b, v), y = copy_f64(b, v);
+        swap_rows(b, x, y, halves);
+        v = emit(b, v_add_f64, x, y);
+    }
+    return v;
+}
+
+/* An f64 instruction takes no lane of another one: the halves are moved. */
+Val lanes_sum_f64(Builder *b, Val v)
+{
+    const Val from[] = {quad_perm(1, 0, 3, 2), quad_perm(2, 3, 0, 1), ROW_HALF_MIRROR, ROW_MIRROR};
+    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+        Val other = vreg(b, 2);
+        for (int half = 0; half < 2; half++)
+            emit_to(b, part(other, half, 1), v_mov_b32, part(v, half, 1), from[i], BOUND_CTRL);
+        v = emit(b, v_add_f64, v, other);
+    }
+    return rows_sum_f64(b, v);
 }
 
 Val lanes_max_f32(Builder *b, Val v, int width)
@@ -114,6 +155,21 @@ Val f64_add_f32(Builder *b, Val sum, Val x)
         return wide;
     emit_to(b, sum, v_add_f64, sum, wide);
     return sum;
+}
+
+Val f64_add_product(Builder *b, Val sum, Val x, Val y)
+{
+    if (sum.kind == VAL_NONE)
+        return emit(b, v_mul_f64, x, y);
+    emit_to(b, sum, v_fma_f64, x, y, sum);
+    return sum;
+}
+
+Val f64_inverse(Builder *b, Val x)
+{
+    Val r = emit(b, v_cvt_f64_f32, emit(b, v_rcp_f32, emit(b, v_cvt_f32_f64, x)));
+    Val error = emit(b, v_fma_f64, neg(x), r, f32(1.0f));
+    return emit(b, v_fma_f64, error, r, r);
 }
 
 /* ---- integers */

@@ -13,9 +13,13 @@
  * the group's result. The order of a sum is a butterfly's: the same bits in every lane. EXEC must
  * be all ones. */
 Val lanes_sum_f32(Builder *b, Val v, int width);
+Val lanes_sum_f64(Builder *b, Val v); /* V2; over all 64 lanes */
 Val lanes_max_f32(Builder *b, Val v, int width);
 Val lanes_max_u32(Builder *b, Val v, int width); /* of non-negative floats' bits too */
-Val lanes_xor1(Builder *b, Val v);               /* the neighbour's value, lane ^ 1 */
+/* Over lanes l, l ^ 16, l ^ 32, l ^ 48: a column of the four rows of 16. */
+Val rows_max_f32(Builder *b, Val v);
+Val rows_sum_f64(Builder *b, Val v); /* V2 */
+Val lanes_xor1(Builder *b, Val v);   /* the neighbour's value, lane ^ 1 */
 
 /* ---- bf16 */
 Val bf16_pack(Builder *b, Val lo, Val hi); /* two f32 -> a word of two bf16, nearest even */
@@ -27,8 +31,11 @@ Val bf16_round(Builder *b, Val f); /* f32 -> the nearest bf16, as f32 */
 Val div_const_f32(Builder *b, Val x,
                   int n); /* x / n, correctly rounded for normal x and quotient */
 
-/* ---- f64: a sum of f32 that is rounded once, at its end. sum is V2, or NONE to begin one. */
-Val f64_add_f32(Builder *b, Val sum, Val x); /* V2: sum + x, in place where there is a sum */
+/* ---- f64 (V2): sums that are rounded once, at their end. sum: NONE to begin one; else it is added
+ * to in place and returned. */
+Val f64_add_f32(Builder *b, Val sum, Val x);            /* sum + x, x f32 */
+Val f64_add_product(Builder *b, Val sum, Val x, Val y); /* sum + x * y, both f64 */
+Val f64_inverse(Builder *b, Val x); /* 1 / x within 2^-44 of it, for x in f32's normal range */
 
 /* ---- integers and addresses; constants fold away */
 Val mul_add(Builder *b, Val x, int64_t by,
