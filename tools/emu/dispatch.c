@@ -166,6 +166,7 @@ static void init_wave(struct launch *l, struct group *g, unsigned i)
     set_mode(w, (k->rsrc1 >> 12 & 0xff) | (k->rsrc1 >> 21 & 1) << 8 | (k->rsrc1 >> 23 & 1) << 9 |
                     (k->rsrc1 >> 26 & 1) << 23);
     w->alu_mode.fnuz = !l->dev->gfx950;
+    w->alu_mode.precise = l->dev->config.precise_mfma;
     w->pc = (uint32_t)k->entry + (k->preload_len ? 256 : 0);
     uint32_t total = g->size[0] * g->size[1] * g->size[2];
     unsigned dims = k->rsrc2 >> 11 & 3;

@@ -46,7 +46,10 @@ struct emu_config {
     unsigned checks;  /* EMU_CHECK_* */
     uint64_t
         max_insts; /* wave instructions a dispatch may execute before it is stopped, 0: no limit */
-    FILE *trace;   /* NULL, or where every executed instruction is printed */
+    bool precise_mfma; /* sums of a matrix instruction in f64, rounded once, instead of the
+                          hardware's model (mfma.c): two runs bound what the order of sums can
+                          change */
+    FILE *trace;       /* NULL, or where every executed instruction is printed */
 };
 
 struct emu_device;

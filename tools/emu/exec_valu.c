@@ -126,7 +126,7 @@ static inline void set_modes(struct emu_alu *a, const struct wave *w)
     a->round16_64 = w->alu_mode.round16_64;
     a->mode = w->alu_mode.mode;
     a->fnuz = w->alu_mode.fnuz;
-    a->precise = false;
+    a->precise = w->alu_mode.precise;
 }
 
 /* Rows of source k: the register itself, the immediate's rows, or a scalar broadcast into buf. */

@@ -68,8 +68,19 @@ static bool env_checks(unsigned *checks)
     return false;
 }
 
+static bool env_mfma(bool *precise)
+{
+    const char *text = getenv("COGEN_EMU_MFMA");
+    *precise = text && strcmp(text, "precise") == 0;
+    if (!text || *precise || strcmp(text, "model") == 0)
+        return true;
+    fprintf(stderr, "COGEN_EMU_MFMA=%s: expected model or precise\n", text);
+    return false;
+}
+
 static bool configure(struct emu_config *config)
 {
+    bool precise = false;
     uint64_t seed = 0, threads = 0, cus = 0, limit = 0;
     unsigned checks = EMU_CHECK_ALL;
     const char *arch = getenv("COGEN_EMU_ARCH");
@@ -80,7 +91,8 @@ static bool configure(struct emu_config *config)
     if (!env_number("COGEN_EMU_SEED", 0, UINT64_MAX, &seed) ||
         !env_number("COGEN_EMU_THREADS", 1, 256, &threads) ||
         !env_number("COGEN_EMU_CUS", 8, 256, &cus) ||
-        !env_number("COGEN_EMU_MAX_INSTS", 0, UINT64_MAX, &limit) || !env_checks(&checks))
+        !env_number("COGEN_EMU_MAX_INSTS", 0, UINT64_MAX, &limit) || !env_checks(&checks) ||
+        !env_mfma(&precise))
         return false;
     *config = (struct emu_config){
         .arch = arch,
@@ -89,6 +101,7 @@ static bool configure(struct emu_config *config)
         .seed = seed,
         .checks = checks,
         .max_insts = limit,
+        .precise_mfma = precise,
     };
     return true;
 }
