@@ -196,14 +196,27 @@ done:
     free(y);
 }
 
+int ref_attention(const struct ref_case *c, const uint16_t *q, const int32_t *kt,
+                  const int32_t *klen, struct ref_back *out)
+{
+    struct attention a = {.c = c, .q = q, .kt = kt, .klen = klen, .out = out};
+    int failed = alloc_back(c, out);
+    if (!failed) {
+        ref_parallel(c->s, attend, &a);
+        failed = atomic_load(&a.failed);
+    }
+    if (failed)
+        ref_back_free(out);
+    return failed ? -1 : 0;
+}
+
 /* ---- projections */
 
-static int project(const struct ref_case *c, struct ref_back *b)
+int ref_woa(const struct ref_case *c, struct ref_back *b)
 {
-    size_t s = (size_t)c->s, o_rows = (size_t)c->o_rows, hidden = (size_t)c->model.hidden;
+    size_t s = (size_t)c->s, o_rows = (size_t)c->o_rows, q_rows = (size_t)c->q_rows;
     size_t o_rank = (size_t)c->model.o_rank, group_k = (size_t)c->group_k;
-    size_t q_rows = (size_t)c->q_rows;
-    double *sums = calloc(s * (o_rows > hidden ? o_rows : hidden), sizeof *sums);
+    double *sums = calloc(s * o_rows, sizeof *sums);
     float *a = malloc(s * o_rows * sizeof *a);
     int failed = !sums || !a;
     for (size_t g = 0; !failed && g < (size_t)c->g; g++) {
@@ -226,40 +239,45 @@ static int project(const struct ref_case *c, struct ref_back *b)
         a[i] = ref_round_bf16((float)sums[i]);
         b->a[i] = ref_bf16(a[i]);
     }
-    if (!failed) {
+    if (!failed)
         ref_mx_quant(a, s, o_rows, b->x8b, b->x8bs);
-        struct ref_gemv gemv = {
-            .w = &c->wob,
-            .rows = hidden,
-            .k1 = o_rows,
-            .x8 = b->x8b,
-            .x8s = b->x8bs,
-            .x8_stride = o_rows,
-            .x8s_stride = o_rows / 32,
-            .tokens = s,
-            .out = sums,
-            .out_stride = hidden,
-        };
-        failed = ref_gemv(&gemv);
-    }
+    free(sums);
+    free(a);
+    return failed ? -1 : 0;
+}
+
+int ref_wob(const struct ref_case *c, struct ref_back *b)
+{
+    size_t s = (size_t)c->s, o_rows = (size_t)c->o_rows, hidden = (size_t)c->model.hidden;
+    double *sums = calloc(s * hidden, sizeof *sums);
+    if (!sums)
+        return -1;
+    struct ref_gemv gemv = {
+        .w = &c->wob,
+        .rows = hidden,
+        .k1 = o_rows,
+        .x8 = b->x8b,
+        .x8s = b->x8bs,
+        .x8_stride = o_rows,
+        .x8s_stride = o_rows / 32,
+        .tokens = s,
+        .out = sums,
+        .out_stride = hidden,
+    };
+    int failed = ref_gemv(&gemv);
     for (size_t i = 0; !failed && i < s * hidden; i++)
         b->out[i] = ref_bf16((float)sums[i]);
     free(sums);
-    free(a);
     return failed ? -1 : 0;
 }
 
 int ref_back(const struct ref_case *c, const uint16_t *q, const int32_t *kt, const int32_t *klen,
              struct ref_back *out)
 {
-    if (alloc_back(c, out))
-        goto fail;
-    struct attention a = {.c = c, .q = q, .kt = kt, .klen = klen, .out = out};
-    ref_parallel(c->s, attend, &a);
-    if (atomic_load(&a.failed) || project(c, out))
-        goto fail;
-    return 0;
-fail:
+    if (ref_attention(c, q, kt, klen, out))
+        return -1;
+    if (!ref_woa(c, out) && !ref_wob(c, out))
+        return 0;
     ref_back_free(out);
     return -1;
 }

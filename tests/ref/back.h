@@ -24,6 +24,13 @@ int ref_chunk_keys(int h, int s, int keys);
    REF_WOA, REF_WOB. 0, or -1 when memory is short. The caller frees with ref_back_free. */
 int ref_back(const struct ref_case *c, const uint16_t *q, const int32_t *kt, const int32_t *klen,
              struct ref_back *out);
+/* Its steps, each from what the one before left in OUT, for tests of a stage alone. ref_attention
+   makes the memory, frees it when it fails, and fills part to xos (REF_SWA, REF_COMP); ref_woa
+   fills a, x8b, x8bs (REF_WOA), ref_wob out (REF_WOB). 0, or -1 when memory is short. */
+int ref_attention(const struct ref_case *c, const uint16_t *q, const int32_t *kt,
+                  const int32_t *klen, struct ref_back *out);
+int ref_woa(const struct ref_case *c, struct ref_back *out);
+int ref_wob(const struct ref_case *c, struct ref_back *out);
 void ref_back_free(struct ref_back *b);
 
 #endif
