@@ -39,7 +39,7 @@ Rows output_rows(Back *k, int row_bytes, int k_bytes)
 /* wo_a and wo_b. The weights go out before anything is waited for, wo_b's too where the workgroups
  * of wo_a have no attention work: loads complete in order, and wo_a's rows would otherwise queue
  * behind them. */
-static void output_stages(Back *k)
+void output_stages(Back *k)
 {
     Builder *b = k->b;
     Output woa, wob;

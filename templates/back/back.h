@@ -28,6 +28,7 @@ Val load_kv_len(Back *k, Val token);
 /* Stages, a file each. */
 void split_stage(Back *k);
 void combine_stage(Back *k);
+void output_stages(Back *k); /* wo_a and wo_b, their loads in the kernel's order */
 
 /* The epoch: this workgroup has read it; workgroup 0 moves it on once all have. */
 void epoch_begin(Back *k);

@@ -7,7 +7,7 @@
 
 #include "gen/pass.h"
 #include "gen/print.h"
-#include "tests/ref/front.h"
+#include "tests/ref/num.h"
 #include "tests/support/kernel_run.h"
 
 /* ---- key and plan */
@@ -38,6 +38,8 @@ static void make_plan(struct rig *r, const char *const *options)
         set_number(&key, "wqkv-ld", (int)c->wqkv.stride);
     if (c->wqb.stride)
         set_number(&key, "wqb-ld", (int)c->wqb.stride);
+    set_number(&key, "woa-ld", (int)c->woa.stride);
+    set_number(&key, "wob-ld", (int)c->wob.stride);
     for (size_t i = 0; options && options[i]; i += 2)
         if (cogen_key_set(&key, options[i], options[i + 1], err, sizeof err))
             fail_msg("%s", err);
@@ -68,31 +70,40 @@ static size_t bytes_of(const struct source *sources, size_t n, const char *name,
 static size_t pointer_source(struct rig *r, const char *name, const void **bytes)
 {
     static const uint32_t epoch[EPOCH_WORDS] = {RIG_EPOCH};
+    static const uint8_t zero_record[REF_RECORD];
     const struct ref_case *c = r->c;
     size_t s = (size_t)c->s;
     const struct source sources[] = {
-        {"x",        c->x,          s * c->x_stride * 2                       },
-        {"wqkv",     c->wqkv.bytes, c->wqkv.size                              },
-        {"wqkv_s",   c->wqkv.codes, c->wqkv.n / 32 * (c->wqkv.k / 32)         },
-        {"wqb",      c->wqb.bytes,  c->wqb.size                               },
-        {"wqb_s",    c->wqb.codes,  c->wqb.n / 32 * (c->wqb.k / 32)           },
-        {"qn_w",     c->qn_w,       (size_t)c->model.q_rank * 2               },
-        {"kvn_w",    c->kvn_w,      REF_KV_DIM * 2                            },
-        {"cos_sin",  c->cos_sin,    (size_t)c->params.max_pos * REF_ROPE * 4  },
-        {"pos",      c->pos,        s * 8                                     },
-        {"slot",     c->slot,       s * 8                                     },
-        {"swa",      c->swa.bytes,  c->swa.size                               },
-        {"swa_idx",  c->swa_idx,    s * (size_t)c->model.window * 4           },
-        {"swa_lens", c->swa_lens,   s * 4                                     },
-        {"topk",     c->topk,       s * (size_t)c->topk_cols * 4              },
-        {"comp_bt",  c->comp_bt,    (size_t)c->reqs * (size_t)c->bt_stride * 4},
-        {"t2r",      c->t2r,        s * 4                                     },
-        {"epoch",    epoch,         sizeof epoch                              },
-        {"q",        NULL,          s * (size_t)c->q_rows * 2                 },
-        {"qr_out",   NULL,          s * (size_t)c->model.q_rank * 2           },
-        {"kt",       NULL,          s * (size_t)c->keys * 4                   },
-        {"klen",     NULL,          s * 8                                     },
-        {"tl",       NULL,          WORKGROUPS * STAMPS * 8                   },
+        {"x",        c->x,          s * c->x_stride * 2                            },
+        {"wqkv",     c->wqkv.bytes, c->wqkv.size                                   },
+        {"wqkv_s",   c->wqkv.codes, c->wqkv.n / 32 * (c->wqkv.k / 32)              },
+        {"wqb",      c->wqb.bytes,  c->wqb.size                                    },
+        {"wqb_s",    c->wqb.codes,  c->wqb.n / 32 * (c->wqb.k / 32)                },
+        {"qn_w",     c->qn_w,       (size_t)c->model.q_rank * 2                    },
+        {"kvn_w",    c->kvn_w,      REF_KV_DIM * 2                                 },
+        {"cos_sin",  c->cos_sin,    (size_t)c->params.max_pos * REF_ROPE * 4       },
+        {"pos",      c->pos,        s * 8                                          },
+        {"slot",     c->slot,       s * 8                                          },
+        {"swa",      c->swa.bytes,  c->swa.size                                    },
+        {"swa_idx",  c->swa_idx,    s * (size_t)c->model.window * 4                },
+        {"swa_lens", c->swa_lens,   s * 4                                          },
+        {"topk",     c->topk,       s * (size_t)c->topk_cols * 4                   },
+        {"comp_bt",  c->comp_bt,    (size_t)c->reqs * (size_t)c->bt_stride * 4     },
+        {"t2r",      c->t2r,        s * 4                                          },
+        {"comp",     c->comp.bytes, c->comp.bytes ? c->comp.size : 0               },
+        {"zrec",     zero_record,   sizeof zero_record                             },
+        {"sink",     c->sink,       (size_t)c->h * 4                               },
+        {"woa",      c->woa.bytes,  c->woa.size                                    },
+        {"woa_s",    c->woa.codes,  c->woa.n / 32 * (c->woa.k / 32)                },
+        {"wob",      c->wob.bytes,  c->wob.size                                    },
+        {"wob_s",    c->wob.codes,  c->wob.n / 32 * (c->wob.k / 32)                },
+        {"out",      NULL,          s * (size_t)(c->model.hidden + RIG_OUT_PAD) * 2},
+        {"epoch",    epoch,         sizeof epoch                                   },
+        {"q",        c->q,          s * (size_t)c->q_rows * 2                      },
+        {"qr_out",   NULL,          s * (size_t)c->model.q_rank * 2                },
+        {"kt",       NULL,          s * (size_t)c->keys * 4                        },
+        {"klen",     NULL,          s * 8                                          },
+        {"tl",       NULL,          WORKGROUPS * STAMPS * 8                        },
     };
     return bytes_of(sources, sizeof sources / sizeof sources[0], name, bytes);
 }
@@ -104,12 +115,14 @@ static uint64_t scalar_value(const struct rig *r, const char *name)
         const char *name;
         uint64_t value;
     } values[] = {
-        {"x_stride",    c->x_stride                   },
-        {"swa_stride",  c->swa.stride                 },
-        {"swa_block",   (uint64_t)c->swa.block        },
-        {"comp_stride", c->comp.stride                },
-        {"comp_block",  (uint64_t)c->params.comp_block},
-        {"bt_stride",   (uint64_t)ref_bt_stride_arg(c)},
+        {"x_stride",    c->x_stride                              },
+        {"swa_stride",  c->swa.stride                            },
+        {"swa_block",   (uint64_t)c->swa.block                   },
+        {"comp_stride", c->comp.stride                           },
+        {"comp_block",  (uint64_t)c->params.comp_block           },
+        {"bt_stride",   (uint64_t)ref_bt_stride_arg(c)           },
+        {"qk_scale",    ref_f32_bits(ref_qk_scale())             },
+        {"out_stride",  (uint64_t)(c->model.hidden + RIG_OUT_PAD)},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         if (strcmp(values[i].name, name) == 0)
@@ -180,12 +193,29 @@ void rig_build(struct rig *r, void (*template)(Builder *b))
         fail_msg("%s", err);
 }
 
-void rig_run(struct rig *r, int workgroups)
+/* The text of what went wrong lasts until the next launch. */
+static enum emu_status launch(struct rig *r, int workgroups, const char **text)
 {
     struct emu_result result;
-    if (kernel_launch(r->device, r->object, &r->plan, r->values, workgroups, r->seed++, &result) !=
-        EMU_OK)
-        fail_msg("%s", result.report_count ? result.reports[0].text : "the launch failed");
+    enum emu_status status =
+        kernel_launch(r->device, r->object, &r->plan, r->values, workgroups, r->seed++, &result);
+    *text = result.report_count ? result.reports[0].text : "the launch failed";
+    return status;
+}
+
+void rig_run(struct rig *r, int workgroups)
+{
+    const char *text;
+    if (launch(r, workgroups, &text) != EMU_OK)
+        fail_msg("%s", text);
+}
+
+void rig_hangs(struct rig *r, int workgroups)
+{
+    const char *text;
+    enum emu_status status = launch(r, workgroups, &text);
+    if (status != EMU_DEADLOCK)
+        fail_msg("not a deadlock: %s", status == EMU_OK ? "the launch ended" : text);
 }
 
 void rig_close(struct rig *r)

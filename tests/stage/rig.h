@@ -19,7 +19,10 @@
 #include "tests/ref/case.h"
 #include "tools/emu/emu.h"
 
-enum { RIG_EPOCH = 11 }; /* what the epoch word holds at first */
+enum {
+    RIG_EPOCH = 11,   /* what the epoch word holds at first */
+    RIG_OUT_PAD = 24, /* elements between the rows of K2's out */
+};
 
 struct rig {
     struct plan plan;
@@ -38,6 +41,8 @@ void rig_open(struct rig *r, const struct ref_params *params, unsigned parts,
               const char *const *options);
 void rig_build(struct rig *r, void (*template)(Builder *b));
 void rig_run(struct rig *r, int workgroups);
+/* Runs a launch that must never end: somebody polls for what is not there. */
+void rig_hangs(struct rig *r, int workgroups);
 void rig_close(struct rig *r);
 
 void *rig_arg(struct rig *r, const char *name);
