@@ -10,8 +10,8 @@
 #include "tests/ref/num.h"
 
 enum {
-    POISON = 0xff, /* a NaN as e4m3, bf16 and f32 */
-    SELDOM = 8192, /* one code in so many may be off by one: four times what was seen */
+    POISON = 0xff,  /* a NaN as e4m3, bf16 and f32 */
+    SELDOM = 16384, /* one code in so many may be off by one: four times what was seen */
 };
 
 static void poison(struct back_stage *k, void *at, size_t size)
@@ -191,25 +191,28 @@ void put_product(struct back_stage *k)
 
 /* ---- split */
 
-/* A chunk's maximum and sum of each head. In the exact mode the maximum is the reference's to the
- * bit; the sum is of fp32's exponentials, not of those that are rounded to bf16: they would show.
- */
-static void check_stats(struct back_stage *k, int t, int chunk)
+/* A chunk's maximum and sum of each head: the reference's to the bit in the exact mode, since sums
+ * are in f64 and exponentials in f32 as there; else within an ulp or two. Returns how many maxima
+ * differ at all. */
+static size_t check_stats(struct back_stage *k, int t, int chunk)
 {
     bool exact = k->r.c->params.mode == REF_EXACT;
     size_t h = (size_t)k->r.plan.h, row = chunk_at(k, t, chunk) * h;
     const float *got = (const float *)rig_scratch(&k->r, "pstat") + row * 2;
     const float *want = k->want.stat + row * 2;
+    size_t differ = 0;
     for (size_t i = 0; i < h; i++) {
-        double max = want[2 * i], sum = want[2 * i + 1];
-        double off = exact ? 0 : 2e-6 * (1 + fabs(max));
-        if (!(fabs(got[2 * i] - max) <= off) || !(fabs(got[2 * i + 1] - sum) <= 2e-6 * sum))
+        double max = want[2 * i], sum = want[2 * i + 1], bound = exact ? 0 : 5e-7;
+        if (!(fabs(got[2 * i] - max) <= bound * (1 + fabs(max))) ||
+            !(fabs(got[2 * i + 1] - sum) <= bound * sum))
             fail_msg("token %d, chunk %d, head %zu: most %g, sum %g, not %g, %g", t, chunk, i,
                      got[2 * i], got[2 * i + 1], max, sum);
+        differ += got[2 * i] != want[2 * i];
     }
+    return differ;
 }
 
-static void check_live_chunk(struct back_stage *k, int t, int chunk)
+static size_t check_live_chunk(struct back_stage *k, int t, int chunk)
 {
     const struct plan *p = &k->r.plan;
     size_t n = (size_t)p->h * HEAD_DIM, at = chunk_at(k, t, chunk);
@@ -217,9 +220,9 @@ static void check_live_chunk(struct back_stage *k, int t, int chunk)
                                             k->want.part + at * n, n);
     if (!v.holds)
         fail_msg("token %d, chunk %d: %s", t, chunk, v.text);
-    check_stats(k, t, chunk);
     for (size_t block = 0; block < (size_t)p->head_blocks; block++)
         check_flag(k, "srdy", at * (size_t)p->head_blocks + block);
+    return check_stats(k, t, chunk);
 }
 
 static void untouched(const void *bytes, size_t n, const char *what)
@@ -241,16 +244,20 @@ static void check_dead_chunk(struct back_stage *k, int t, int chunk)
         assert_false(rig_pair(&k->r, "srdy", at * (size_t)p->head_blocks + block, NULL));
 }
 
+/* Scores summed in f32 over a head's dims would differ in two maxima of five. */
 void check_partials(struct back_stage *k)
 {
+    size_t differ = 0, all = 0;
     for (int t = 0; t < k->r.plan.s; t++) {
         for (int j = 0; j < k->r.plan.n_chunks; j++) {
             if (j < live_chunks(k, t))
-                check_live_chunk(k, t, j);
+                differ += check_live_chunk(k, t, j), all += (size_t)k->r.plan.h;
             else
                 check_dead_chunk(k, t, j);
         }
     }
+    if (differ > all / 3)
+        fail_msg("%zu of %zu maxima differ", differ, all);
 }
 
 /* ---- MXFP8 rows */
@@ -291,7 +298,7 @@ void check_attention(struct back_stage *k)
 {
     const struct plan *p = &k->r.plan;
     size_t s = (size_t)p->s, n = s * (size_t)p->q_rows;
-    check_mx(k, "xo", "xos", k->want.xo, k->want.xos, n, n / SELDOM);
+    check_mx(k, "xo", "xos", k->want.xo, k->want.xos, n, 0);
     for (int t = 0; t < p->s; t++)
         if (k->klen[t] == 0)
             check_zero_row(k, t);
