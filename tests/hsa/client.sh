@@ -42,6 +42,7 @@ case_is 'bad seed' 1 'COGEN_EMU_SEED=x1: expected a number' COGEN_EMU_SEED=x1 "$
 case_is 'big seed' 1 'COGEN_EMU_SEED=99999999999999999999: ' COGEN_EMU_SEED=99999999999999999999 "$client" "$good"
 case_is 'no threads' 1 'COGEN_EMU_THREADS=0: expected' COGEN_EMU_THREADS=0 "$client" "$good"
 case_is 'few CUs' 1 'COGEN_EMU_CUS=4: expected a number from 8 to 256' COGEN_EMU_CUS=4 "$client" "$good"
+case_is 'bad mfma' 1 'COGEN_EMU_MFMA=exact: accepted are model, precise' COGEN_EMU_MFMA=exact "$client" "$good"
 case_is 'bad limit' 1 'COGEN_EMU_MAX_INSTS=-1: expected' COGEN_EMU_MAX_INSTS=-1 "$client" "$good"
 [ $failed -eq 0 ] && echo 'client: all cases as expected'
 exit $failed

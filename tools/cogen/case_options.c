@@ -2,6 +2,7 @@
 #include "tools/cogen/case_options.h"
 
 #include "tests/ref/keys.h"
+#include "tools/emu/emu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,13 @@ static int take_mode(void *field, const char *text, char *err, size_t err_size)
     }
     *mode = strcmp(text, "exact") == 0 ? REF_EXACT : REF_RANDOM;
     return 0;
+}
+
+static int take_mfma(void *field, const char *text, char *err, size_t err_size)
+{
+    bool precise;
+    *(const char **)field = text;
+    return emu_mfma_parse(text, &precise, err, err_size);
 }
 
 #define FIELD(member) CLI_FIELD(struct case_options, member)
@@ -47,6 +55,9 @@ static const struct cli_option run_on[] = {
      FIELD(manifest)},
     {"schedule-seed", 0, "N", "seed of the emulator's schedule (0)", FIELD(schedule_seed),
      .most = INT64_MAX},
+    {"mfma", 0, "model|precise",
+     "how the emulator adds up in matrix instructions: as hardware is modelled to round, or in f64 "
+     "(COGEN_EMU_MFMA, else precise)", CLI_FIELD_BY(struct case_options, mfma, take_mfma)},
     {"timeout", 0, "SECONDS", "give a launch up after that long (600)", FIELD(timeout_s),
      .least = 1, .most = 1000000},
 };
@@ -109,6 +120,7 @@ int case_step_open(const struct case_options *o, struct case_step *s, char *err,
                              .front = s->has_front ? &s->front : NULL,
                              .back = s->has_back ? &s->back : NULL,
                              .device = o->device,
+                             .mfma = o->mfma,
                              .manifest = o->manifest,
                              .kt = s->kt,
                              .klen = s->klen,

@@ -11,7 +11,7 @@
 struct case_options {
     struct cli_keys keys;
     struct ref_params params; /* without what the key says */
-    const char *device, *manifest;
+    const char *device, *manifest, *mfma;
     uint64_t schedule_seed;
     uint64_t timeout_s;
     struct cli_table inputs, run_on; /* and, behind them, the key's */

@@ -30,7 +30,7 @@ struct emu_options {
     uint64_t seed, limit;
     uint32_t lds, threads;
     unsigned checks;
-    bool trace;
+    bool precise_mfma, trace;
 };
 
 static int take_dims(void *field, const char *text, char *err, size_t err_size)
@@ -69,6 +69,11 @@ static int take_checks(void *field, const char *text, char *err, size_t err_size
     return emu_checks_parse(text, field, err, err_size);
 }
 
+static int take_mfma(void *field, const char *text, char *err, size_t err_size)
+{
+    return emu_mfma_parse(text, field, err, err_size);
+}
+
 #define FIELD(member) CLI_FIELD(struct emu_options, member)
 #define FIELD_BY(member, function) CLI_FIELD_BY(struct emu_options, member, function)
 static const struct cli_option options[] = {
@@ -85,6 +90,8 @@ static const struct cli_option options[] = {
     {"threads", 0, "N", "host threads (0: all cores)", FIELD(threads), .most = 256},
     {"checks", 0, "LIST",
      "all, none, or of waits,hazards,undefined,bounds,races,caches; -NAME: all but it (all)", FIELD_BY(checks, take_checks)},
+    {"mfma", 0, "model|precise",
+     "sums of matrix instructions: as hardware is modelled to round, or in f64 (model)", FIELD_BY(precise_mfma, take_mfma)},
     {"limit", 0, "N", "stop after so many wave instructions (0: never)", FIELD(limit),
      .most = INT64_MAX},
     {"trace", 0, NULL, "print every executed instruction", FIELD(trace)},
@@ -307,6 +314,7 @@ static int run(struct emu_run *r)
                                 .seed = o->seed,
                                 .max_insts = o->limit,
                                 .checks = o->checks,
+                                .precise_mfma = o->precise_mfma,
                                 .trace = o->trace ? stdout : NULL};
     if (emu_device_open(&config, &r->device, r->err, r->err_size) != 0 ||
         emu_object_load(r->device, r->bytes, size, &r->object, r->err, r->err_size) != 0)

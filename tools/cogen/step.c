@@ -395,6 +395,12 @@ static bool is_work(const struct buffer *b)
            strcmp(b->name, "tl") == 0;
 }
 
+/* The emulator's library reads its choices when it is opened. */
+static void choose_mfma(const char *name)
+{
+    setenv("COGEN_EMU_MFMA", name ? name : "precise", name != NULL);
+}
+
 int step_open(const struct step_request *request, struct step **out, char *err, size_t err_size)
 {
     *out = NULL;
@@ -407,6 +413,7 @@ int step_open(const struct step_request *request, struct step **out, char *err, 
     s->run[0].key = request->front;
     s->run[1].key = request->back;
     int bad = 0;
+    choose_mfma(request->mfma);
     if (cogen_rt_open(request->device, &s->device, &s->rt) != COGEN_RT_OK)
         bad = rt_bad(s, err, err_size);
     if (!bad)

@@ -20,6 +20,9 @@ struct step_request {
     const struct cogen_key *front; /* NULL: K1 does not run */
     const struct cogen_key *back;  /* NULL: K2 does not run */
     const char *device;            /* "emu", "hsa", "auto" */
+    const char *mfma; /* the emulator's COGEN_EMU_MFMA, "model" or "precise"; NULL: as the
+                         environment has it, else precise: a difference is then the kernel's, not
+                         that of a guess at the order of a matrix instruction's sums */
     const char *
         manifest; /* of the kernels; NULL: generated for this step, in a folder that goes with it */
     const int32_t *kt,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks by their names, as users list them. */
+/* What is judged and how sums are made, by the names that users give. */
 #include "emu.h"
 
 #include <string.h>
@@ -41,4 +41,13 @@ int emu_checks_parse(const char *list, unsigned *checks, char *err, size_t err_s
     }
     *checks = bits;
     return 0;
+}
+
+int emu_mfma_parse(const char *name, bool *precise, char *err, size_t err_size)
+{
+    *precise = strcmp(name, "precise") == 0;
+    if (*precise || strcmp(name, "model") == 0)
+        return 0;
+    snprintf(err, err_size, "accepted are model, precise");
+    return -1;
 }

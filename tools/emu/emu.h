@@ -38,6 +38,9 @@ enum emu_check { /* what is judged besides the function; all on by default */
  * "all,-caches". 0, or -1 and a line. */
 int emu_checks_parse(const char *list, unsigned *checks, char *err, size_t err_size);
 
+/* "model" or "precise": how a matrix instruction adds up. 0, or -1 and a line. */
+int emu_mfma_parse(const char *name, bool *precise, char *err, size_t err_size);
+
 struct emu_config {
     const char *arch; /* "gfx950" (default when NULL) or "gfx942" */
     unsigned cus;     /* compute units, 0: 256 */

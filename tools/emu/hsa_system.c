@@ -71,10 +71,10 @@ static bool env_checks(unsigned *checks)
 static bool env_mfma(bool *precise)
 {
     const char *text = getenv("COGEN_EMU_MFMA");
-    *precise = text && strcmp(text, "precise") == 0;
-    if (!text || *precise || strcmp(text, "model") == 0)
+    char err[256];
+    if (!text || emu_mfma_parse(text, precise, err, sizeof err) == 0)
         return true;
-    fprintf(stderr, "COGEN_EMU_MFMA=%s: expected model or precise\n", text);
+    fprintf(stderr, "COGEN_EMU_MFMA=%s: %s\n", text, err);
     return false;
 }
 
