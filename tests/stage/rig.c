@@ -7,7 +7,7 @@
 
 #include "gen/pass.h"
 #include "gen/print.h"
-#include "tests/ref/num.h"
+#include "tests/ref/case_args.h"
 #include "tests/support/kernel_run.h"
 
 /* ---- key and plan */
@@ -49,85 +49,37 @@ static void make_plan(struct rig *r, const char *const *options)
 
 /* ---- arguments */
 
-struct source {
-    const char *name;
-    const void *bytes; /* NULL: an output, or nothing the case has */
-    size_t size;
-};
-
-static size_t bytes_of(const struct source *sources, size_t n, const char *name, const void **bytes)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(sources[i].name, name) == 0) {
-            *bytes = sources[i].bytes;
-            return sources[i].size;
-        }
-    }
-    *bytes = NULL;
-    return 0;
-}
-
-static size_t pointer_source(struct rig *r, const char *name, const void **bytes)
+/* What an argument points to: the case's bytes, or what is the rig's own. */
+static struct ref_arg pointer_arg(struct rig *r, const char *name)
 {
     static const uint32_t epoch[EPOCH_WORDS] = {RIG_EPOCH};
-    static const uint8_t zero_record[REF_RECORD];
-    const struct ref_case *c = r->c;
-    size_t s = (size_t)c->s;
-    const struct source sources[] = {
-        {"x",        c->x,          s * c->x_stride * 2                            },
-        {"wqkv",     c->wqkv.bytes, c->wqkv.size                                   },
-        {"wqkv_s",   c->wqkv.codes, c->wqkv.n / 32 * (c->wqkv.k / 32)              },
-        {"wqb",      c->wqb.bytes,  c->wqb.size                                    },
-        {"wqb_s",    c->wqb.codes,  c->wqb.n / 32 * (c->wqb.k / 32)                },
-        {"qn_w",     c->qn_w,       (size_t)c->model.q_rank * 2                    },
-        {"kvn_w",    c->kvn_w,      REF_KV_DIM * 2                                 },
-        {"cos_sin",  c->cos_sin,    (size_t)c->params.max_pos * REF_ROPE * 4       },
-        {"pos",      c->pos,        s * 8                                          },
-        {"slot",     c->slot,       s * 8                                          },
-        {"swa",      c->swa.bytes,  c->swa.size                                    },
-        {"swa_idx",  c->swa_idx,    s * (size_t)c->model.window * 4                },
-        {"swa_lens", c->swa_lens,   s * 4                                          },
-        {"topk",     c->topk,       s * (size_t)c->topk_cols * 4                   },
-        {"comp_bt",  c->comp_bt,    (size_t)c->reqs * (size_t)c->bt_stride * 4     },
-        {"t2r",      c->t2r,        s * 4                                          },
-        {"comp",     c->comp.bytes, c->comp.bytes ? c->comp.size : 0               },
-        {"zrec",     zero_record,   sizeof zero_record                             },
-        {"sink",     c->sink,       (size_t)c->h * 4                               },
-        {"woa",      c->woa.bytes,  c->woa.size                                    },
-        {"woa_s",    c->woa.codes,  c->woa.n / 32 * (c->woa.k / 32)                },
-        {"wob",      c->wob.bytes,  c->wob.size                                    },
-        {"wob_s",    c->wob.codes,  c->wob.n / 32 * (c->wob.k / 32)                },
-        {"out",      NULL,          s * (size_t)(c->model.hidden + RIG_OUT_PAD) * 2},
-        {"epoch",    epoch,         sizeof epoch                                   },
-        {"q",        c->q,          s * (size_t)c->q_rows * 2                      },
-        {"qr_out",   NULL,          s * (size_t)c->model.q_rank * 2                },
-        {"kt",       NULL,          s * (size_t)c->keys * 4                        },
-        {"klen",     NULL,          s * 8                                          },
-        {"tl",       NULL,          WORKGROUPS * STAMPS * 8                        },
-    };
-    return bytes_of(sources, sizeof sources / sizeof sources[0], name, bytes);
-}
-
-static uint64_t scalar_value(const struct rig *r, const char *name)
-{
     const struct ref_case *c = r->c;
     const struct {
         const char *name;
-        uint64_t value;
-    } values[] = {
-        {"x_stride",    c->x_stride                              },
-        {"swa_stride",  c->swa.stride                            },
-        {"swa_block",   (uint64_t)c->swa.block                   },
-        {"comp_stride", c->comp.stride                           },
-        {"comp_block",  (uint64_t)c->params.comp_block           },
-        {"bt_stride",   (uint64_t)ref_bt_stride_arg(c)           },
-        {"qk_scale",    ref_f32_bits(ref_qk_scale())             },
-        {"out_stride",  (uint64_t)(c->model.hidden + RIG_OUT_PAD)},
+        struct ref_arg arg;
+    } own[] = {
+        {"out",     {NULL, (size_t)c->s * (size_t)(c->model.hidden + RIG_OUT_PAD) * 2}},
+        {"epoch",   {epoch, sizeof epoch}                                             },
+        {"tl",      {NULL, WORKGROUPS * STAMPS * 8}                                   },
+        {"scratch", {NULL, (size_t)r->plan.scratch_bytes}                             },
     };
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        if (strcmp(values[i].name, name) == 0)
-            return values[i].value;
-    return 0;
+    struct ref_arg arg = {0};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(own[i].name, name) == 0)
+            return own[i].arg;
+    if (!ref_case_pointer(c, name, &arg))
+        fail_msg("the kernel has an argument '%s' that the test does not know", name);
+    return arg;
+}
+
+static uint64_t number_arg(const struct rig *r, const char *name)
+{
+    uint64_t bits = 0;
+    if (strcmp(name, "out_stride") == 0)
+        return (uint64_t)(r->c->model.hidden + RIG_OUT_PAD);
+    if (!ref_case_number(r->c, name, &bits))
+        fail_msg("the kernel has an argument '%s' that the test does not know", name);
+    return bits;
 }
 
 static void *device_memory(struct rig *r, const void *bytes, size_t size)
@@ -144,15 +96,14 @@ static void make_args(struct rig *r)
     for (int i = 0; i < r->plan.n_args; i++) {
         const struct plan_arg *a = &r->plan.args[i];
         if (a->kind != ARG_POINTER) {
-            r->values[i] = scalar_value(r, a->name);
+            r->values[i] = number_arg(r, a->name);
             continue;
         }
-        const void *bytes;
-        bool scratch = strcmp(a->name, "scratch") == 0;
-        r->sizes[i] = scratch ? (size_t)r->plan.scratch_bytes : pointer_source(r, a->name, &bytes);
-        void *memory = device_memory(r, scratch ? NULL : bytes, r->sizes[i]);
-        if (scratch)
-            emu_mem_fill(r->device, memory, 0, r->sizes[i] / 4);
+        struct ref_arg arg = pointer_arg(r, a->name);
+        r->sizes[i] = arg.size;
+        void *memory = device_memory(r, arg.bytes, arg.size);
+        if (strcmp(a->name, "scratch") == 0)
+            emu_mem_fill(r->device, memory, 0, arg.size / 4);
         r->values[i] = (uint64_t)(uintptr_t)memory;
     }
 }
