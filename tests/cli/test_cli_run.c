@@ -141,6 +141,17 @@ static void bad_input_is_named(void **state)
     drop_folder(d);
 }
 
+/* It ends soon, although the launch would go on for several times that long. */
+static void a_launch_that_takes_too_long_is_given_up(void **state)
+{
+    (void)state;
+    const struct said *s =
+        cogen("verify --kernel front --model v4-pro --tokens 48 --tp 1 --ratio 0 --timeout 1");
+    assert_int_equal(s->status, 1);
+    assert_non_null(strstr(s->err, "was not done within 1000 ms"));
+    assert_non_null(strstr(s->err, "stopped: kernel cogen_front"));
+}
+
 /* Where no GPU is, the line says so; where one is, the run is the emulator's. */
 static void hsa_without_a_gpu_says_so(void **state)
 {
@@ -195,6 +206,7 @@ int main(void)
         cmocka_unit_test(verify_tells_by_line_and_status),
         cmocka_unit_test(matrix_sums_are_made_as_asked),
         cmocka_unit_test(bad_input_is_named),
+        cmocka_unit_test(a_launch_that_takes_too_long_is_given_up),
         cmocka_unit_test(hsa_without_a_gpu_says_so),
         cmocka_unit_test(timeline_draws_a_row_a_workgroup),
         cmocka_unit_test(emu_run_refuses_what_does_not_fit),

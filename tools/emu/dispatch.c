@@ -143,7 +143,7 @@ static void init_wave(struct launch *l, struct group *g, unsigned i)
     w->proof = 0;
     w->proven = false;
     w->block = NULL;
-    memset(w->spin, 0, sizeof(w->spin));
+    memset(w->sights, 0, sizeof(w->sights));
     w->notes = 0;
     spin_reset(w);
     bool undefined = l->checks & EMU_CHECK_UNDEFINED, bounds = l->checks & EMU_CHECK_BOUNDS;

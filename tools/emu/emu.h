@@ -111,6 +111,8 @@ struct emu_dispatch {
     uint32_t private_bytes;     /* scratch bytes a work-item, from the packet */
     const void *kernarg;        /* device pointer */
     const void *packet; /* device pointer to the AQL packet for kernels that ask for it, or NULL */
+    bool (*stopped)(const void *arg); /* NULL, or asked every round: true ends the dispatch */
+    const void *stopped_arg;
 };
 
 enum emu_status { EMU_OK, EMU_FAULT, EMU_DEADLOCK, EMU_LIMIT, EMU_INVALID };

@@ -63,6 +63,12 @@ static void fail(struct hsa_aql *q, hsa_status_t status, hsa_signal_t completion
         q->callback(status, &q->public, q->data);
 }
 
+/* A dispatch does not outlive its queue: one that never ends must not hold up its destruction. */
+static bool being_destroyed(const void *queue)
+{
+    return atomic_load(&((const struct hsa_aql *)queue)->stop);
+}
+
 /* Sizes of a packet, with those of dimensions beyond its setup's taken as 1. NULL, or what is
  * wrong. */
 static const char *sizes_of(const hsa_kernel_dispatch_packet_t *p, struct emu_dispatch *d)
@@ -99,6 +105,8 @@ static void run_dispatch(struct hsa_aql *q, uint64_t index, const hsa_kernel_dis
         .private_bytes = p->private_segment_size,
         .kernarg = p->kernarg_address,
         .packet = p,
+        .stopped = being_destroyed,
+        .stopped_arg = q,
     };
     const char *why = sizes_of(p, &d);
     if (why) {

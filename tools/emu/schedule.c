@@ -12,6 +12,8 @@
 #define PARK_MAX 64       /* rounds */
 #define IDLE_PROOF 4      /* rounds of nothing but polling before states are compared */
 #define IDLE_MAX 4000
+/* Instructions that a wave gets on top after such a round: a polling loop then comes round. */
+#define IDLE_QUANTUM 4096
 #define HOLD_IDLE 2 /* rounds without progress that let the late workgroup start */
 
 uint64_t wave_clock(const struct wave *w)
@@ -47,15 +49,24 @@ static void prove(struct wave *w)
     w->proof = h;
 }
 
-static unsigned spin_slot(const struct inst *in)
+/* The load's last sight, or the place for one: the oldest of its set. Loads of a polling loop lie
+ * close to one another and must not push each other out, or the loop would never look like one. */
+static struct sight *sight_of(struct wave *w, const struct inst *in)
 {
-    return (in->pc >> 2 ^ in->pc >> 7) % SPIN_SLOTS;
+    struct sight *set = w->sights[(in->pc >> 3) % SPIN_SETS], *place = set;
+    for (unsigned i = 0; i < SPIN_WAYS; i++) {
+        if (set[i].in == in)
+            return &set[i];
+        if (set[i].note < place->note)
+            place = &set[i];
+    }
+    return place;
 }
 
-bool spin_again(const struct wave *w, const struct inst *in, uint64_t addr_hash)
+bool spin_again(struct wave *w, const struct inst *in, uint64_t addr_hash)
 {
-    unsigned slot = spin_slot(in);
-    return w->spin[slot].in == in && w->spin[slot].addr_hash == addr_hash;
+    const struct sight *s = sight_of(w, in);
+    return s->in == in && s->addr_hash == addr_hash;
 }
 
 /* A load has been done. One that sees what it saw the time before, around the whole loop, is a
@@ -63,15 +74,12 @@ bool spin_again(const struct wave *w, const struct inst *in, uint64_t addr_hash)
 void spin_note(struct wave *w, const struct inst *in, uint64_t addr_hash, uint64_t value_hash,
                uint64_t watch)
 {
-    unsigned slot = spin_slot(in);
+    struct sight *s = sight_of(w, in);
     w->notes++;
-    bool same = w->spin[slot].in == in && w->spin[slot].addr_hash == addr_hash && value_hash &&
-                w->spin[slot].value_hash == value_hash;
-    uint32_t loop = w->notes - w->spin[slot].note;
-    w->spin[slot].in = in;
-    w->spin[slot].addr_hash = addr_hash;
-    w->spin[slot].value_hash = value_hash;
-    w->spin[slot].note = w->notes;
+    bool same =
+        s->in == in && s->addr_hash == addr_hash && value_hash && s->value_hash == value_hash;
+    uint32_t loop = w->notes - s->note;
+    *s = (struct sight){in, addr_hash, value_hash, w->notes};
     if (!same) {
         w->spins = 0;
         w->park = 0;
@@ -86,6 +94,12 @@ void spin_note(struct wave *w, const struct inst *in, uint64_t addr_hash, uint64
     w->wake = w->xcd->launch->round + w->park;
     w->spins = 0;
     prove(w);
+}
+
+/* Since its last new sight, barrier or wake the wave has seen nothing but what it saw before. */
+static bool polls(const struct wave *w)
+{
+    return w->spins || w->park;
 }
 
 void spin_reset(struct wave *w)
@@ -253,7 +267,7 @@ static void run_wave(struct xcd *x, struct group *g, struct wave *w)
     }
     if (w->state == WAVE_SLEEP && !w->park) /* one that polls besides is compared where it parks */
         prove(w);
-    if (w->state == WAVE_RUN || w->state == WAVE_WAIT || w->state == WAVE_BARRIER)
+    if ((w->state == WAVE_RUN || w->state == WAVE_WAIT || w->state == WAVE_BARRIER) && !polls(w))
         x->progress = true;
     if (g->at_barrier && g->at_barrier + g->ended == g->nwaves)
         barrier_full(x, g);
@@ -294,7 +308,7 @@ static void run_group(struct xcd *x, struct group *g)
         struct wave *w = &g->waves[i];
         if (w->state != WAVE_ENDED && w->state != WAVE_BARRIER)
             wake(l, w);
-        w->quantum = draw_quantum(&x->rng);
+        w->quantum = draw_quantum(&x->rng) + (l->idle ? IDLE_QUANTUM : 0);
     } while (++i < g->nwaves);
     unsigned start = (unsigned)(rng_next(&x->rng) % g->nwaves);
     for (bool again = true; again;) {
@@ -523,9 +537,22 @@ static void end_of_round(struct launch *l)
     l->round = c.next > l->round + 1 && c.next != ~0ull ? c.next : l->round + 1;
 }
 
+static void stop(struct launch *l)
+{
+    char *text = NULL;
+    if (asprintf(&text, "stopped: kernel %s ran when its queue was destroyed\n", l->k->pub.name) <
+        0)
+        text = NULL;
+    launch_fault(l, EMU_CHECK_BOUNDS, EMU_LIMIT, "stopped", text);
+}
+
 enum emu_status launch_run(struct launch *l)
 {
     while (!l->done) {
+        if (l->d->stopped && l->d->stopped(l->d->stopped_arg)) {
+            stop(l);
+            break;
+        }
         if (l->dev->config.trace)
             for (unsigned i = 0; i < XCDS; i++)
                 run_xcd(l, i);

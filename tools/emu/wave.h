@@ -221,8 +221,16 @@ struct sreg_haz {
     const struct inst *in, *salu_in;
 };
 
-#define SPIN_SLOTS 32 /* by address of the load */
+#define SPIN_SETS 16 /* by address of the load */
+#define SPIN_WAYS 4
 #define FLATS 16
+
+/* What a load saw last. */
+struct sight {
+    const struct inst *in;
+    uint64_t addr_hash, value_hash;
+    uint32_t note; /* which of the wave's loads it was */
+};
 
 struct wave {
     struct group *group;
@@ -269,11 +277,7 @@ struct wave {
     uint32_t store_seq, released; /* stores so far; of these, covered by a wait */
 
     /* polling */
-    struct {
-        const struct inst *in;
-        uint64_t addr_hash, value_hash;
-        uint32_t note;
-    } spin[SPIN_SLOTS];
+    struct sight sights[SPIN_SETS][SPIN_WAYS];
     uint32_t notes;           /* loads so far */
     uint32_t spins;           /* loads in a row that saw what they saw the time before */
     uint64_t watch;           /* bloom of the lines it polls */
@@ -555,8 +559,7 @@ void set_mode(struct wave *w, uint32_t mode);
 void exec_unknown(struct wave *w, const struct inst *in);
 void spin_note(struct wave *w, const struct inst *in, uint64_t addr_hash, uint64_t value_hash,
                uint64_t watch);
-bool spin_again(const struct wave *w, const struct inst *in,
-                uint64_t addr_hash); /* as the time before */
+bool spin_again(struct wave *w, const struct inst *in, uint64_t addr_hash); /* as the time before */
 void spin_reset(struct wave *w);
 static inline uint32_t *vrow(const struct wave *w, const struct opnd *o, unsigned k)
 {
