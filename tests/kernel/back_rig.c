@@ -58,21 +58,8 @@ void back_open(struct back_rig *r, const struct ref_params *params, const char *
 
 void back_keys(struct back_rig *r, int t, int comp, int window)
 {
-    const struct ref_case *c = r->c;
-    int32_t *row = r->kt + (size_t)t * (size_t)c->keys;
-    uint64_t x = (uint64_t)t * 977 + 12345;
-    uint32_t comp_rows = (uint32_t)(c->comp.nblocks * c->comp.block);
-    uint32_t rows = (uint32_t)(c->swa.nblocks * c->swa.block);
-    assert_true(comp + window <= c->keys);
-    for (int k = 0; k < c->keys; k++) {
-        x = x * 6364136223846793005u + 1442695040888963407u;
-        uint32_t pick = (uint32_t)(x >> 33);
-        row[k] = k < comp            ? (int32_t)(pick % comp_rows | 0x80000000u)
-                 : k < comp + window ? (int32_t)(pick % rows)
-                                     : -1;
-    }
-    r->klen[t] = comp + window;
-    r->klen[c->s + t] = comp;
+    assert_true(comp + window <= r->c->keys);
+    ref_random_keys(r->c, t, comp, window, r->kt, r->klen);
 }
 
 /* ---- arguments */

@@ -42,3 +42,23 @@ void ref_key_table(const struct ref_case *c, int32_t *kt, int32_t *klen)
         klen[c->s + t] = ntopk;
     }
 }
+
+void ref_random_keys(const struct ref_case *c, int t, int comp, int window, int32_t *kt,
+                     int32_t *klen)
+{
+    int32_t *row = kt + (size_t)t * (size_t)c->keys;
+    uint64_t x = (uint64_t)t * 977 + 12345;
+    uint32_t comp_rows = (uint32_t)(c->comp.nblocks * c->comp.block);
+    uint32_t window_rows = (uint32_t)(c->swa.nblocks * c->swa.block);
+    for (int i = 0; i < c->keys; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        uint32_t pick = (uint32_t)(x >> 33);
+        row[i] = -1;
+        if (i < comp)
+            row[i] = (int32_t)(pick % comp_rows | 0x80000000u);
+        else if (i < comp + window)
+            row[i] = (int32_t)(pick % window_rows);
+    }
+    klen[t] = comp + window;
+    klen[c->s + t] = comp;
+}

@@ -8,4 +8,9 @@
    -1) and klen [2 s] (kv_len of every token, then ntopk). Both are the caller's. */
 void ref_key_table(const struct ref_case *c, int32_t *kt, int32_t *klen);
 
+/* Row t of such a table anew: comp random rows of the compressed cache, then window random ones of
+   the window's, then -1. comp + window is at most the case's keys. */
+void ref_random_keys(const struct ref_case *c, int t, int comp, int window, int32_t *kt,
+                     int32_t *klen);
+
 #endif

@@ -11,7 +11,7 @@
 
 enum {
     POISON = 0xff,  /* a NaN as e4m3, bf16 and f32 */
-    SELDOM = 16384, /* one code in so many may be off by one: four times what was seen */
+    SELDOM = 16384, /* one code in so many may be off by one */
 };
 
 static void poison(struct back_stage *k, void *at, size_t size)
@@ -32,32 +32,12 @@ void back_open(struct back_stage *k, const struct ref_params *params, unsigned p
     poison(k, rig_arg(&k->r, "out"), rig_arg_size(&k->r, "out"));
 }
 
-/* Random rows of the compressed cache, then of the window's. */
-static void set_row(struct back_stage *k, int t, int comp, int window)
-{
-    const struct ref_case *c = k->r.c;
-    int32_t *row = k->kt + (size_t)t * (size_t)c->keys;
-    uint64_t x = (uint64_t)t * 977 + 12345;
-    uint32_t comp_rows = (uint32_t)(c->comp.nblocks * c->comp.block);
-    uint32_t window_rows = (uint32_t)(c->swa.nblocks * c->swa.block);
-    assert_true(comp + window <= c->keys);
-    for (int i = 0; i < c->keys; i++) {
-        x = x * 6364136223846793005u + 1442695040888963407u;
-        uint32_t pick = (uint32_t)(x >> 33);
-        row[i] = -1;
-        if (i < comp)
-            row[i] = (int32_t)(pick % comp_rows | 0x80000000u);
-        else if (i < comp + window)
-            row[i] = (int32_t)(pick % window_rows);
-    }
-    k->klen[t] = comp + window;
-    k->klen[c->s + t] = comp;
-}
-
 void back_rows(struct back_stage *k, const struct keys *rows, int n)
 {
-    for (int t = 0; t < k->r.plan.s; t++)
-        set_row(k, t, rows[t % n].comp, rows[t % n].window);
+    for (int t = 0; t < k->r.plan.s; t++) {
+        assert_true(rows[t % n].comp + rows[t % n].window <= k->r.c->keys);
+        ref_random_keys(k->r.c, t, rows[t % n].comp, rows[t % n].window, k->kt, k->klen);
+    }
 }
 
 void back_attention(struct back_stage *k)

@@ -189,6 +189,48 @@ static void lanes_template(Builder *b)
     kernel_end(b);
 }
 
+/* Of every item's x: 1 / x, and its sums over a column of lanes and over all of them. */
+static void f64_template(Builder *b)
+{
+    Val x = f64_add_f32(b, NONE, emit(b, v_cvt_f32_u32, item_input(b, 1)));
+    Val inverse = f64_inverse(b, x);
+    const Val values[] = {inverse, rows_sum_f64(b, inverse), lanes_sum_f64(b, inverse)};
+    for (int i = 0; i < 6; i++)
+        item_output(b, i, 6, part(values[i / 2], i % 2, 1));
+    kernel_end(b);
+}
+
+static double f64_output(const uint32_t *out, int item, int value)
+{
+    double d;
+    memcpy(&d, out + (size_t)item * 6 + (size_t)value * 2, sizeof d);
+    return d;
+}
+
+static void f64_inverses_and_sums(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_rig(&r, f64_template);
+    uint32_t x[THREADS];
+    uint64_t random = 11;
+    for (int t = 0; t < THREADS; t++)
+        x[t] = 1 + ((uint32_t)draw(&random) & 0xfffff);
+    const uint32_t *out = run(&r, x, sizeof x);
+    for (int t = 0; t < THREADS; t++) {
+        double want = 1.0 / x[t], column = 0, all = 0;
+        for (int l = 0; l < 64; l++) {
+            double v = f64_output(out, t / 64 * 64 + l, 0);
+            column += l % 16 == t % 16 ? v : 0;
+            all += v;
+        }
+        assert_true(fabs(f64_output(out, t, 0) - want) <= want * 0x1p-44);
+        assert_true(fabs(f64_output(out, t, 1) - column) <= column * 0x1p-48);
+        assert_true(fabs(f64_output(out, t, 2) - all) <= all * 0x1p-48);
+    }
+    rig_close(&r);
+}
+
 static void lanes_reduce_in_groups(void **state)
 {
     (void)state;
@@ -398,6 +440,7 @@ int main(void)
         cmocka_unit_test(division_by_constants_is_exact),
         cmocka_unit_test(means_are_rounded_to_nearest),
         cmocka_unit_test(lanes_reduce_in_groups),
+        cmocka_unit_test(f64_inverses_and_sums),
         cmocka_unit_test(codes_are_the_quotients),
         cmocka_unit_test(rows_quantize_to_the_bit),
         cmocka_unit_test(pairs_turn_to_the_bit),
