@@ -348,46 +348,106 @@ MODEL_ROW(4)
 MODEL_ROW(16)
 MODEL_ROW(32)
 
-/* The exact sum in double, one rounding. */
-static inline __attribute__((always_inline)) void precise_row(const struct mfma_shape *shape,
-                                                              const float *a, const float *const *b,
-                                                              const struct scales *scales,
-                                                              const int n, double *total)
+/* A block's exact products in double, total[row][column]: a[row][k] and b[k][column] are single
+ * products' factors, which double multiplies exactly. */
+struct precise {
+    _Alignas(64) double a[32][MAX_K];
+    _Alignas(64) double total[32][32];
+    const float *b[MAX_K];
+    int scale_a[32][4];        /* of the row, by 32-block, unbiased */
+    const int32_t *scale_b[4]; /* of the columns */
+};
+
+/* Rows from `row` and columns from `column` on, `rows` and `columns` of them; sums of 32 in K, each
+ * at its scale. */
+static inline __attribute__((always_inline)) void precise_sums(const struct mfma_shape *shape,
+                                                               struct precise *p, unsigned row,
+                                                               unsigned column, const unsigned rows,
+                                                               const unsigned columns)
 {
-    double block[32];
     unsigned step = shape->scaled ? BLOCK : shape->k;
-    for (int j = 0; j < n; j++) {
-        total[j] = 0.0;
-    }
     for (unsigned from = 0; from < shape->k; from += step) {
-        for (int j = 0; j < n; j++) {
-            block[j] = 0.0;
-        }
+        double block[4][32] = {{0.0}};
         for (unsigned k = from; k < from + step; k++) {
-            double factor = (double)a[k];
-            const float *column = b[k];
-            for (int j = 0; j < n; j++) {
-                block[j] += factor * (double)column[j];
+            const float *b = p->b[k] + column;
+            for (unsigned i = 0; i < rows; i++) {
+                for (unsigned j = 0; j < columns; j++) {
+                    block[i][j] += p->a[row + i][k] * (double)b[j];
+                }
             }
         }
-        for (int j = 0; j < n; j++) {
-            int scale = shape->scaled ? scales->a[from / BLOCK] + scales->b[from / BLOCK][j] : 0;
-            total[j] += block[j] * numeric_pow2(scale);
+        for (unsigned i = 0; i < rows; i++) {
+            for (unsigned j = 0; j < columns; j++) {
+                int scale = shape->scaled ? p->scale_a[row + i][from / BLOCK] +
+                                                p->scale_b[from / BLOCK][column + j]
+                                          : 0;
+                p->total[row + i][column + j] += block[i][j] * numeric_pow2(scale);
+            }
         }
     }
 }
 
-#define PRECISE_ROW(n)                                                                             \
-    EMU_CLONES static void precise_row_##n(const struct mfma_shape *shape, const float *a,         \
-                                           const float *const *b, const struct scales *scales,     \
-                                           double *total)                                          \
-    {                                                                                              \
-        precise_row(shape, a, b, scales, n, total);                                                \
+static void precise_plain(const struct mfma_shape *shape, struct precise *p)
+{
+    for (unsigned row = 0; row < shape->m; row++) {
+        precise_sums(shape, p, row, 0, 1, shape->m);
     }
+}
 
-PRECISE_ROW(4)
-PRECISE_ROW(16)
-PRECISE_ROW(32)
+#if defined(__x86_64__)
+/* precise_sums of four rows and eight columns: a fused multiply-add of an exact product is the
+ * plain one. */
+__attribute__((target("avx2,fma"))) static void
+precise_sums_fma(const struct mfma_shape *shape, struct precise *p, unsigned row, unsigned column)
+{
+    unsigned step = shape->scaled ? BLOCK : shape->k;
+    for (unsigned from = 0; from < shape->k; from += step) {
+        __m256d block[4][2];
+        for (unsigned i = 0; i < 4; i++) {
+            block[i][0] = block[i][1] = _mm256_setzero_pd();
+        }
+        for (unsigned k = from; k < from + step; k++) {
+            const float *b = p->b[k] + column;
+            __m256d b0 = _mm256_cvtps_pd(_mm_loadu_ps(b));
+            __m256d b1 = _mm256_cvtps_pd(_mm_loadu_ps(b + 4));
+            for (unsigned i = 0; i < 4; i++) {
+                __m256d a = _mm256_broadcast_sd(&p->a[row + i][k]);
+                block[i][0] = _mm256_fmadd_pd(a, b0, block[i][0]);
+                block[i][1] = _mm256_fmadd_pd(a, b1, block[i][1]);
+            }
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            for (unsigned half = 0; half < 2; half++) {
+                double *total = &p->total[row + i][column + 4 * half];
+                __m128i scale = _mm_setzero_si128();
+                if (shape->scaled) {
+                    const int32_t *of_b = p->scale_b[from / BLOCK] + column + (size_t)4 * half;
+                    scale = _mm_add_epi32(_mm_set1_epi32(p->scale_a[row + i][from / BLOCK]),
+                                          _mm_loadu_si128((const __m128i_u *)of_b));
+                }
+                __m256d scaled = _mm256_mul_pd(block[i][half], pow2_avx2(scale));
+                _mm256_store_pd(total, _mm256_add_pd(_mm256_load_pd(total), scaled));
+            }
+        }
+    }
+}
+#endif
+
+static void precise_totals(const struct mfma_shape *shape, struct precise *p)
+{
+    memset(p->total, 0, sizeof p->total);
+#if defined(__x86_64__)
+    if (shape->m >= 16 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        for (unsigned row = 0; row < shape->m; row += 4) {
+            for (unsigned column = 0; column < shape->m; column += 8) {
+                precise_sums_fma(shape, p, row, column);
+            }
+        }
+        return;
+    }
+#endif
+    precise_plain(shape, p);
+}
 
 /* Scale bytes of both operands for every lane: byte chosen by op_sel and op_sel_hi. 255 is NaN. */
 struct scale_rows {
@@ -457,24 +517,36 @@ static float special_output(const struct job *job, const struct strip *strip, co
     return acc;
 }
 
-static void precise_outputs(const struct job *job, const float *va, const float *const *vb,
-                            const struct scales *scales, bool limit, float *acc)
+/* A row's outputs: its exact sums and C, rounded once. */
+static void precise_outputs(const double *total, int n, bool limit, float *acc)
 {
-    double total[32];
-    int n = job->shape->m;
-    if (n == 32) {
-        precise_row_32(job->shape, va, vb, scales, total);
-    } else if (n == 16) {
-        precise_row_16(job->shape, va, vb, scales, total);
-    } else {
-        precise_row_4(job->shape, va, vb, scales, total);
-    }
     for (int j = 0; j < n; j++) {
         double exact = total[j] + (double)acc[j];
         float r = (float)exact;
         bool over = limit && isinf(r) && isfinite(exact);
         acc[j] = over ? (r < 0.0F ? -FLT_MAX : FLT_MAX) : r;
     }
+}
+
+/* Every exact sum of a block: B's columns of each k, the lane of A's row 0 of each k. */
+static void precise_block(const struct job *job, const float *const *vb, const unsigned *a_lane,
+                          const struct scale_rows *scale_rows, struct precise *p)
+{
+    const struct mfma_shape *s = job->shape;
+    for (unsigned k = 0; k < s->k; k++) {
+        const float *column = &job->va[job->a.order.plane[k]][a_lane[k]];
+        p->b[k] = vb[k];
+        for (unsigned i = 0; i < s->m; i++) {
+            p->a[i][k] = (double)column[i];
+        }
+    }
+    for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
+        p->scale_b[b] = &scale_rows->exp[1][s->m * b];
+        for (unsigned i = 0; i < s->m; i++) {
+            p->scale_a[i][b] = scale_rows->exp[0][i + s->m * b];
+        }
+    }
+    precise_totals(s, p);
 }
 
 /* One block's product: rows of D one after another. */
@@ -485,7 +557,6 @@ static void run_block(struct job *job, const struct scale_rows *scale_rows, unsi
     unsigned a_block = mfma_a_block(alu, s, block);
     const uint32_t *c_rows = s->sparse ? alu->dst : alu->src[2];
     bool limit = (alu->mode & EMU_MODE_OVFL) != 0;
-    bool values = alu->precise || job->special;
     unsigned m = s->m;
     struct strip strip = {0};
     float va[MAX_K] = {0};
@@ -504,13 +575,17 @@ static void run_block(struct job *job, const struct scale_rows *scale_rows, unsi
     for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
         scales.b[b] = &scale_rows->exp[1][m * b];
     }
+    struct precise exact;
+    if (alu->precise) {
+        precise_block(job, vb, a_lane, scale_rows, &exact);
+    }
     for (unsigned i = 0; i < m; i++) {
         struct mfma_place place = mfma_place(s, block, i);
         uint32_t *d = alu->dst + place.reg * EMU_LANES + place.lane;
         float acc[32];
         memcpy(acc, c_rows + place.reg * EMU_LANES + place.lane, m * sizeof *acc);
         strip.row = i;
-        for (unsigned k = 0; values && k < s->k; k++) {
+        for (unsigned k = 0; job->special && k < s->k; k++) {
             va[k] = job->va[job->a.order.plane[k]][a_lane[k] + i];
         }
         bool nan_row = false;
@@ -519,7 +594,7 @@ static void run_block(struct job *job, const struct scale_rows *scale_rows, unsi
             nan_row |= scale_rows->nan[0][i + m * b];
         }
         if (alu->precise) {
-            precise_outputs(job, va, vb, &scales, limit, acc);
+            precise_outputs(exact.total[i], (int)m, limit, acc);
         } else if (job->special) {
             for (unsigned j = 0; j < m; j++) {
                 struct strip column = strip;
@@ -553,6 +628,18 @@ static void run_block(struct job *job, const struct scale_rows *scale_rows, unsi
     }
 }
 
+/* Both operands for the integer sums; whether plain ones are needed instead. */
+static bool split_operands(struct job *job, unsigned planes)
+{
+    enum mfma_type a = job->a.type, b = job->b.type;
+    bool fnuz = job->alu->fnuz;
+    struct numeric_format fa = format_of(a, fnuz), fb = format_of(b, fnuz);
+    unsigned lift = (unsigned)(24 - fa.mbits - fb.mbits);
+    split_planes(&job->a.codes, planes, a == MFMA_XF32, fa, lift, &job->sa);
+    split_planes(&job->b.codes, planes, b == MFMA_XF32, fb, 0, &job->sb);
+    return job->sa.special || job->sb.special || job->sa.top + job->sb.top >= 127;
+}
+
 void mfma_float(struct emu_alu *alu, const struct mfma_shape *shape)
 {
     static const struct scale_rows no_scales;
@@ -573,11 +660,7 @@ void mfma_float(struct emu_alu *alu, const struct mfma_shape *shape)
     }
     mfma_unpack(alu->src[1], job.b.type, planes, by_format ? 0 : alu->blgp, &job.b.codes);
     bool fnuz = alu->fnuz;
-    struct numeric_format fa = format_of(job.a.type, fnuz), fb = format_of(job.b.type, fnuz);
-    unsigned lift = (unsigned)(24 - fa.mbits - fb.mbits);
-    split_planes(&job.a.codes, planes, job.a.type == MFMA_XF32, fa, lift, &job.sa);
-    split_planes(&job.b.codes, planes, job.b.type == MFMA_XF32, fb, 0, &job.sb);
-    job.special = job.sa.special || job.sb.special || job.sa.top + job.sb.top >= 127;
+    job.special = !alu->precise && split_operands(&job, planes);
     if (job.special || alu->precise) {
         value_planes(&job.a, planes, fnuz, job.va);
         value_planes(&job.b, planes, fnuz, job.vb);
