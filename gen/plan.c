@@ -34,9 +34,10 @@ static int make_tiles(struct token_tile *tiles, int s, int size)
 }
 
 /* per_workgroup: 16-row tiles a workgroup does, held at once as far as the registers go. */
-static struct gemv_shape make_gemv(int k, int ld, int per_workgroup)
+static struct gemv_shape make_gemv(int k, int ld, int per_workgroup, bool exact)
 {
-    struct gemv_shape g = {.k = k, .ld = ld, .steps = k / STEP, .tile_tokens = TILE};
+    struct gemv_shape g = {
+        .k = k, .ld = ld, .steps = k / STEP, .tile_tokens = TILE, .exact = exact};
     g.per_wave = cdiv(g.steps, WAVES);
     g.waves = least(cdiv(g.steps, WAVES - 1) == g.per_wave ? WAVES - 1 : WAVES, g.steps);
     int fit = least(WEIGHT_VGPRS / (g.per_wave * STEP_VGPRS), MAX_TILES);
@@ -84,8 +85,8 @@ static void make_front(struct plan *p)
     p->place_qkv = (struct place){0, WORKGROUPS, p->s};
     p->wqb_tasks = p->q_rows / ROWS;
     p->place_wqb = (struct place){0, WORKGROUPS, p->wqb_tasks};
-    p->wqkv = make_gemv(p->k_half, key->wqkv_ld, 1);
-    p->wqb = make_gemv(p->q_rank, key->wqb_ld, cdiv(p->wqb_tasks, WORKGROUPS));
+    p->wqkv = make_gemv(p->k_half, key->wqkv_ld, 1, true);
+    p->wqb = make_gemv(p->q_rank, key->wqb_ld, cdiv(p->wqb_tasks, WORKGROUPS), true);
 }
 
 static void make_split(struct plan *p)
@@ -114,9 +115,10 @@ static void make_back(struct plan *p)
     p->place_comb = (struct place){n_split % WORKGROUPS, WORKGROUPS, n_comb};
     p->place_woa = (struct place){woa0, WORKGROUPS, p->woa_tasks};
     p->place_wob = (struct place){(woa0 + p->woa_tasks) % WORKGROUPS, WORKGROUPS, p->wob_tasks};
-    p->woa = make_gemv(p->group_k, key->woa_ld, 2);
+    p->woa = make_gemv(p->group_k, key->woa_ld, 2, true);
     p->woa.rounds = cdiv(p->woa_tasks, WORKGROUPS); /* a task, two row tiles, at a time */
-    p->wob = make_gemv(p->o_rows, key->wob_ld, cdiv(p->wob_tasks, WORKGROUPS));
+    /* its sums are the output: nothing makes more of an ulp */
+    p->wob = make_gemv(p->o_rows, key->wob_ld, cdiv(p->wob_tasks, WORKGROUPS), false);
     /* wo_b's weights ahead of the wo_a stage only while wo_a's workgroups have no attention work
      * (loads complete in issue order: else they would hold up wo_a's activation rows), and while
      * both fit the registers */

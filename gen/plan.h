@@ -16,14 +16,13 @@ enum {
     WORKGROUPS = 256, /* of a launch, all resident */
     THREADS = 512,    /* work-items of a workgroup */
     WAVES = 8,
-    TILE = 16,      /* tokens of a GEMV pass: an MFMA's columns */
-    ROWS = 16,      /* weight rows of a GEMV task: an MFMA's rows */
-    STEP = 128,     /* K of one scaled fp8 MFMA */
-    HEAD_TILE = 16, /* heads of a QK / PV MFMA */
-    COMB_HEADS = 8, /* heads of a combine unit: one a wave, and one wo_a group's */
-    RED_BYTES = WAVES * ROWS * TILE * 4, /* a task's partial sums in LDS: 8 waves x 16 x 16 f32 */
-    LINE = 128,                          /* bytes of a cache line */
-    EPOCH_MARKS = 4,                     /* first mark word of the epoch buffer */
+    TILE = 16,       /* tokens of a GEMV pass: an MFMA's columns */
+    ROWS = 16,       /* weight rows of a GEMV task: an MFMA's rows */
+    STEP = 128,      /* K of one scaled fp8 MFMA */
+    HEAD_TILE = 16,  /* heads of a QK / PV MFMA */
+    COMB_HEADS = 8,  /* heads of a combine unit: one a wave, and one wo_a group's */
+    LINE = 128,      /* bytes of a cache line */
+    EPOCH_MARKS = 4, /* first mark word of the epoch buffer */
     EPOCH_WORDS = EPOCH_MARKS + WORKGROUPS,
     STAMPS = 16, /* timeline: u64 stamps a workgroup, tl[workgroup][stamp] */
 };
@@ -48,6 +47,11 @@ struct gemv_shape {
     int tiles;           /* 16-row tiles a workgroup holds at a time */
     int rounds;          /* times a workgroup goes round to do all its tiles */
     int tile_tokens;     /* tokens of a pass: 16, or 8 where LDS rows are too long */
+    bool exact;          /* sums are rounded once: what is quantized again must not be off by an
+                            ulp (templates/common/products.h) */
+    int sums_wave, sums_tile; /* a tile's sums in LDS, bytes: a wave's [token][row] of f64, f32
+                                 where not exact; all waves' */
+    int row, codes_row;       /* a token's row and its codes in LDS, padded, bytes */
 };
 
 enum arg_kind { ARG_POINTER, ARG_I32, ARG_I64, ARG_F32 };
@@ -130,11 +134,8 @@ struct plan {
     struct plan_region scratch[PLAN_MAX_REGIONS];
 
     /* row strides that kernels, tests and callers share, bytes */
-    int x8s_half;          /* X8S: one (token, half)'s codes, padded to a line: [S][2][x8s_half] */
-    int qx8s_row;          /* QX8S: a token's codes, padded to a line */
-    int xl_row, xsl_row;   /* K1's LDS rows of X8 / X8S halves */
-    int qxl_row, qxsl_row; /* K1's LDS rows of QX8 / QX8S */
-    int ol_row, osl_row;   /* K2's GEMV rows: the larger of group_k and o_rows, and their codes */
+    int x8s_half; /* X8S: one (token, half)'s codes, padded to a line: [S][2][x8s_half] */
+    int qx8s_row; /* QX8S: a token's codes, padded to a line */
     int ql_row, raw_row,
         p_row; /* K2's split: q of a head (bf16), raw record of a key, p of a head (bf16) */
 };

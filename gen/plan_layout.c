@@ -9,7 +9,7 @@ enum {
     CODE_PAD = 4, /* LDS rows of scale codes */
     PAIR = 8,     /* a tagged pair */
     LDS_ALIGN = 16,
-    RED_EXTRA = 256, /* behind a GEMV's sums: what qkv's norms reduce through */
+    NORM_SUMS = 2 * 4 * 8, /* of qkv's two norms: four waves' f64 */
 };
 
 const char *const arg_kind_names[] = {"pointer", "i32", "i64", "f32"};
@@ -18,7 +18,7 @@ static int64_t align_up(int64_t n, int64_t to)
 {
     return (n + to - 1) / to * to;
 }
-static int most(int a, int b)
+static int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -38,43 +38,50 @@ static void lds_add(struct plan *p, int64_t *end, const char *name, int64_t size
     add_region(p->lds, &p->n_lds, end, LDS_ALIGN, name, size);
 }
 
-static int tile_rows(const struct plan *p, int tile_tokens)
+struct gemv_names {
+    const char *sums, *rows, *codes;
+};
+
+/* A GEMV's members behind *end. */
+static void lds_gemv(struct plan *p, int64_t *end, const struct gemv_shape *g,
+                     struct gemv_names names)
 {
-    return p->s < tile_tokens ? p->s : tile_tokens;
+    int rows = p->s < g->tile_tokens ? p->s : g->tile_tokens;
+    lds_add(p, end, names.sums, (int64_t)g->tiles * g->sums_tile);
+    lds_add(p, end, names.rows, (int64_t)rows * g->row);
+    lds_add(p, end, names.codes, (int64_t)rows * g->codes_row);
 }
 
+/* The two GEMVs lie over each other, one at a time; what the norms between them reduce through is
+ * apart. */
 static int64_t lds_front(struct plan *p)
 {
-    int rows = tile_rows(p, TILE);
-    int64_t end = 0;
-    lds_add(p, &end, "red", (int64_t)p->wqb.tiles * RED_BYTES + RED_EXTRA);
-    lds_add(p, &end, "qxl", (int64_t)rows * p->qxl_row);
-    lds_add(p, &end, "qxsl", (int64_t)rows * p->qxsl_row);
-    lds_add(p, &end, "xl", (int64_t)rows * p->xl_row);
-    lds_add(p, &end, "xsl", (int64_t)rows * p->xsl_row);
-    return end;
+    int64_t norms = 0, wqkv, wqb;
+    lds_add(p, &norms, "norms", NORM_SUMS);
+    wqkv = wqb = norms;
+    lds_gemv(p, &wqkv, &p->wqkv, (struct gemv_names){"wqkv_sums", "xl", "xsl"});
+    lds_gemv(p, &wqb, &p->wqb, (struct gemv_names){"wqb_sums", "qxl", "qxsl"});
+    return most(wqkv, wqb);
 }
 
-/* The GEMVs' rows, for passes of `tokens`. */
-static int64_t lds_gemv_bytes(const struct plan *p, int tokens)
+/* Bytes of a GEMV's members, for passes of `tokens`. */
+static int64_t lds_gemv_bytes(const struct gemv_shape *g, int tokens)
 {
-    return (int64_t)most(p->woa.tiles, p->wob.tiles) * RED_BYTES +
-           align_up((int64_t)tokens * p->ol_row, LDS_ALIGN) + (int64_t)tokens * p->osl_row;
+    return (int64_t)g->tiles * g->sums_tile + align_up((int64_t)tokens * g->row, LDS_ALIGN) +
+           (int64_t)tokens * g->codes_row;
 }
 
 static int64_t lds_back(struct plan *p)
 {
     /* the split's members and the GEMVs' lie over each other: one at a time */
-    int64_t split = 0, gemv = 0;
+    int64_t split = 0, woa = 0, wob = 0;
     lds_add(p, &split, "q", (int64_t)p->unit_heads * p->ql_row);
     lds_add(p, &split, "raw", (int64_t)p->chunk * p->raw_row);
     lds_add(p, &split, "p", (int64_t)p->unit_heads * p->p_row);
     lds_add(p, &split, "st", (int64_t)p->unit_heads * p->key_tiles * 4);
-    int rows = tile_rows(p, p->wob.tile_tokens);
-    lds_add(p, &gemv, "red", (int64_t)most(p->woa.tiles, p->wob.tiles) * RED_BYTES);
-    lds_add(p, &gemv, "xl", (int64_t)rows * p->ol_row);
-    lds_add(p, &gemv, "xsl", (int64_t)rows * p->osl_row);
-    return split > gemv ? split : gemv;
+    lds_gemv(p, &woa, &p->woa, (struct gemv_names){"woa_sums", "xol", "xosl"});
+    lds_gemv(p, &wob, &p->wob, (struct gemv_names){"wob_sums", "x8bl", "x8bsl"});
+    return most(split, most(woa, wob));
 }
 
 static int make_lds(struct plan *p, char *err, size_t err_size)
@@ -100,7 +107,7 @@ static void make_scratch(struct plan *p)
         {.name = "x8",    .size = s * p->hidden                 },
         {.name = "x8s",   .size = s * 2 * p->x8s_half           },
         {.name = "xrdy",  .size = s * 2 * PAIR                  },
-        {.name = "qkvp",  .size = 2 * s * p->qkv_rows * PAIR    },
+        {.name = "qkvp",  .size = 4 * s * p->qkv_rows * PAIR    },
         {.name = "qx8",   .size = s * p->q_rank                 },
         {.name = "qx8s",  .size = s * p->qx8s_row               },
         {.name = "qrdy",  .size = s * PAIR                      },
@@ -232,17 +239,22 @@ static void make_args(struct plan *p)
 
 /* ---- row strides */
 
+static void gemv_rows(struct gemv_shape *g)
+{
+    g->row = g->k + PAD;
+    g->codes_row = g->k / 32 + CODE_PAD;
+    g->sums_wave = ROWS * TILE * (g->exact ? 8 : 4);
+    g->sums_tile = WAVES * g->sums_wave;
+}
+
 static void make_rows(struct plan *p)
 {
+    gemv_rows(&p->wqkv);
+    gemv_rows(&p->wqb);
+    gemv_rows(&p->woa);
+    gemv_rows(&p->wob);
     p->x8s_half = (int)align_up(p->k_half / 32, LINE);
     p->qx8s_row = (int)align_up(p->q_rank / 32, LINE);
-    p->xl_row = p->k_half + PAD;
-    p->xsl_row = p->k_half / 32 + CODE_PAD;
-    p->qxl_row = p->q_rank + PAD;
-    p->qxsl_row = p->q_rank / 32 + CODE_PAD;
-    int longest = most(p->group_k, p->o_rows);
-    p->ol_row = longest + PAD;
-    p->osl_row = longest / 32 + CODE_PAD;
     p->ql_row = HEAD_DIM * 2 + PAD;
     p->raw_row = REC_BYTES;
     p->p_row = p->chunk * 2 + PAD;
@@ -251,7 +263,8 @@ static void make_rows(struct plan *p)
 /* Passes of 16 tokens in wo_a and wo_b, or of 8 where rows of 16 do not fit LDS. */
 static void make_wob_tiles(struct plan *p)
 {
-    int size = lds_gemv_bytes(p, TILE) <= p->arch->lds_bytes ? TILE : TILE / 2;
+    int64_t bytes = most(lds_gemv_bytes(&p->woa, TILE), lds_gemv_bytes(&p->wob, TILE));
+    int size = bytes <= p->arch->lds_bytes ? TILE : TILE / 2;
     p->woa.tile_tokens = p->wob.tile_tokens = size;
     for (int t = 0; t < p->s; t += size)
         p->wob_tiles[p->wob_n_tiles++] = (struct token_tile){t, p->s - t < size ? p->s - t : size};

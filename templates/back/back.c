@@ -23,19 +23,6 @@ Val load_kv_len(Back *k, Val token)
     return emit(b, global_load_dword, byte, arg(b, "klen"), SC1);
 }
 
-Rows output_rows(Back *k, int row_bytes, int k_bytes)
-{
-    Builder *b = k->b;
-    const struct plan *p = k->p;
-    return (Rows){.data_row = row_bytes,
-                  .codes_row = row_bytes / 32,
-                  .k = k_bytes,
-                  .lds_data = lds_at(b, "xl"),
-                  .lds_codes = lds_at(b, "xsl"),
-                  .lds_data_row = p->ol_row,
-                  .lds_codes_row = p->osl_row};
-}
-
 /* wo_a and wo_b. The weights go out before anything is waited for, wo_b's too where the workgroups
  * of wo_a have no attention work: loads complete in order, and wo_a's rows would otherwise queue
  * behind them. */

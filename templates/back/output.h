@@ -24,7 +24,4 @@ void wob_weights(Output *o, int round);
 void woa_stage(Output *o);
 void wob_stage(Output *o);
 
-/* Rows in LDS for K2's GEMVs, all but the addresses in memory. */
-Rows output_rows(Back *k, int row_bytes, int k_bytes);
-
 #endif

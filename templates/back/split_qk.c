@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "templates/back/split.h"
+#include "templates/common/products.h"
 
 /* 2^(code - 127) as the f32 whose exponent field is byte `at` of the word. */
 static Val code_scale(Builder *b, Val word, int at)
@@ -52,17 +53,15 @@ static void read_q(struct split *s, const struct q_rows *rows, int step, Val q[S
                     off(i * HEAD_TILE * s->p->ql_row + at));
 }
 
-/*
- * The steps' products are added up in f64: accumulated in f32 over all sixteen, a score would be
- * off by an ulp or two, which moves a p across a bf16 tie now and then, and with it every dim of
- * the head.
- */
 void split_scores(struct split *s, Val scores[SPLIT_MAX_TILES])
 {
     Builder *b = s->b;
     heading(b, "keys (A, dequantized once) times q of each head tile (B)");
     struct q_rows rows = q_rows(s);
-    Val q[STEPS][SPLIT_MAX_TILES], sums[SPLIT_MAX_TILES][4] = {{{0}}}, scale = NONE;
+    Val q[STEPS][SPLIT_MAX_TILES], scale = NONE;
+    Products sums[SPLIT_MAX_TILES];
+    for (int i = 0; i < s->tiles; i++)
+        sums[i] = products_begin(b);
     for (int step = 0; step < AHEAD; step++)
         read_q(s, &rows, step, q[step]);
     for (int step = 0; step < STEPS; step++) {
@@ -73,17 +72,11 @@ void split_scores(struct split *s, Val scores[SPLIT_MAX_TILES])
             scale = code_scale(b, part(s->codes, c / 4, 1), c % 4);
         Val keys = step < NOPE_STEPS ? dequant_8(b, s->nope[c], 2 * (step % 2), scale)
                                      : s->rope[step - NOPE_STEPS];
-        for (int i = 0; i < s->tiles; i++) {
-            Val products = emit(b, v_mfma_f32_16x16x32_bf16, keys, q[step][i], imm(0));
-            for (int n = 0; n < 4; n++)
-                sums[i][n] = f64_add_f32(b, sums[i][n], part(products, n, 1));
-        }
+        for (int i = 0; i < s->tiles; i++)
+            products_add_bf16(b, &sums[i], keys, q[step][i]);
     }
-    for (int i = 0; i < s->tiles; i++) {
-        scores[i] = vreg(b, 4);
-        for (int n = 0; n < 4; n++)
-            emit_to(b, part(scores[i], n, 1), v_cvt_f32_f64, sums[i][n]);
-    }
+    for (int i = 0; i < s->tiles; i++)
+        scores[i] = products_f32(b, &sums[i]);
 }
 
 /* Masks (S2) of the lanes whose key 4 g + n is there, from the ballot over lanes r of one row

@@ -17,7 +17,7 @@ void woa_begin(Back *k, Output *o)
                      .weights = arg(b, "woa"),
                      .codes = arg(b, "woa_s"),
                      .codes_row = k->p->group_k / 32,
-                     .red = lds_at(b, "red")};
+                     .sums = lds_at(b, "woa_sums")};
 }
 
 static Val task_of(Output *o, int round)
@@ -53,8 +53,7 @@ static void woa_epilogue(Output *o, Val task, struct token_tile tile)
     Val token = min_const(b, slot, tile.count - 1);
     Val row_tile = emit(b, v_lshrrev_b32, imm(3), pair);
     Val in_tile = emit(b, v_lshlrev_b32, imm(1), emit(b, v_and_b32, imm(7), pair));
-    Val sums = row_sums(b, &o->gemv, row_tile, in_tile, token, 2);
-    Val word = bf16_pack(b, part(sums, 0, 1), part(sums, 1, 1));
+    Val word = row_sums_bf16(b, &o->gemv, row_tile, in_tile, token);
     Val code = mx_code(b, lanes_max_u32(b, bf16_amax(b, &word, 1), 16));
     Val bytes = fp8_pair_of_bf16(b, word, mx_scale(b, code));
     Val x8b = addr_mul(b, scratch_at(b, "x8b"), task, imm(TASK_ROWS));
@@ -79,9 +78,13 @@ static void woa_round(Output *o, int round)
     await_flags(b, &k->mb, "crdy", imm(p->s), group, p->h / COMB_HEADS);
     if (round == 0)
         stamp(b, "woa_wait");
-    Rows rows = output_rows(k, p->q_rows, p->group_k);
-    rows.data = addr_mul(b, scratch_at(b, "xo"), group, imm(p->group_k));
-    rows.codes = addr_mul(b, scratch_at(b, "xos"), group, imm(p->group_k / 32));
+    Rows rows = {.shape = &p->woa,
+                 .data = addr_mul(b, scratch_at(b, "xo"), group, imm(p->group_k)),
+                 .codes = addr_mul(b, scratch_at(b, "xos"), group, imm(p->group_k / 32)),
+                 .data_row = p->q_rows,
+                 .codes_row = p->q_rows / 32,
+                 .lds_data = lds_at(b, "xol"),
+                 .lds_codes = lds_at(b, "xosl")};
     RowsLoads loads = rows_loads(b, &rows, p->wob_tiles[0]);
     for (int i = 0; i < p->wob_n_tiles; i++) {
         rows_store(b, &rows, &loads);

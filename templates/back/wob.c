@@ -20,7 +20,7 @@ void wob_begin(Back *k, Output *o)
                      .weights = arg(b, "wob"),
                      .codes = arg(b, "wob_s"),
                      .codes_row = k->p->o_rows / 32,
-                     .red = lds_at(b, "red")};
+                     .sums = lds_at(b, "wob_sums")};
 }
 
 /* Tile `tile` of a round is the workgroup's task number round * tiles + tile: this many workgroups
@@ -82,8 +82,7 @@ static void wob_pair(Output *o, int round, struct token_tile tile, Val pair)
     if (n * TILE_PAIRS % THREADS)
         mask = emit(b, s_and_b64, mask, emit(b, v_cmp_gt_u32, imm(n), row_tile));
     Lanes mine = lanes_if(b, mask, true);
-    Val sums = row_sums(b, &o->gemv, row_tile, row, slot, 2);
-    Val word = bf16_pack(b, part(sums, 0, 1), part(sums, 1, 1));
+    Val word = row_sums_bf16(b, &o->gemv, row_tile, row, slot);
     Val token = plus(b, slot, tile.first);
     Val column = mul_add(b, task, ROWS, row);
     if (hooks && hooks->wob_out) {
@@ -122,9 +121,13 @@ void wob_stage(Output *o)
     const struct plan *p = k->p;
     await_flags(b, &k->mb, "ardy", imm(p->woa_tasks), imm(0), 1);
     stamp(b, "wob_wait");
-    Rows rows = output_rows(k, p->o_rows, p->o_rows);
-    rows.data = scratch_at(b, "x8b");
-    rows.codes = scratch_at(b, "x8bs");
+    Rows rows = {.shape = &p->wob,
+                 .data = scratch_at(b, "x8b"),
+                 .codes = scratch_at(b, "x8bs"),
+                 .data_row = p->o_rows,
+                 .codes_row = p->o_rows / 32,
+                 .lds_data = lds_at(b, "x8bl"),
+                 .lds_codes = lds_at(b, "x8bsl")};
     for (int round = 0; round < p->wob.rounds; round++) {
         int have = workgroups_with(o, round, 0);
         if (round)

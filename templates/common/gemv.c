@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "templates/common/gemv.h"
 
+#include "templates/common/products.h"
 #include "templates/common/wave.h"
 
 enum {
-    CHUNK = 16,                  /* bytes of a row that a work-item loads at a time */
-    SUMS_WAVE = ROWS * TILE * 4, /* bytes of a wave's partial sums of a tile: [token][row] f32 */
-    TILES_IN_REACH = 65536 / RED_BYTES, /* of an LDS instruction's offset */
+    CHUNK = 16,   /* bytes of a row that a work-item loads at a time */
+    TOGETHER = 4, /* tiles whose sums are in registers at a time */
 };
 
 /* ---- activation rows: pieces of `piece` bytes, dealt to the work-items in order */
@@ -37,10 +37,12 @@ static Val piece_byte(Builder *b, QuoRem at, int row_bytes, int piece, int base)
 
 RowsLoads rows_loads(Builder *b, const Rows *rows, struct token_tile tile)
 {
-    Pieces data = pieces(tile.count, rows->k, CHUNK), codes = pieces(tile.count, rows->k / 32, 4);
+    Pieces data = pieces(tile.count, rows->shape->k, CHUNK),
+           codes = pieces(tile.count, rows->shape->k / 32, 4);
     RowsLoads l = {.n = tile.count, .n_data = data.rounds, .n_codes = codes.rounds};
     if (data.rounds > ROWS_MAX_LOADS || codes.rounds > ROWS_MAX_LOADS / 4) {
-        build_error(b, __FILE__, __LINE__, "%d rows of %d bytes are too many loads", l.n, rows->k);
+        build_error(b, __FILE__, __LINE__, "%d rows of %d bytes are too many loads", l.n,
+                    rows->shape->k);
         return l;
     }
     Val from = addr_plus(b, rows->data, (int64_t)tile.first * rows->data_row);
@@ -65,10 +67,10 @@ static Lanes pieces_if(Builder *b, Pieces p, int round)
 
 void rows_store(Builder *b, const Rows *rows, const RowsLoads *l)
 {
-    Pieces data = pieces(l->n, rows->k, CHUNK), codes = pieces(l->n, rows->k / 32, 4);
+    Pieces data = pieces(l->n, rows->shape->k, CHUNK), codes = pieces(l->n, rows->shape->k / 32, 4);
     for (int i = 0; i < data.rounds; i++) {
         bool partial = (i + 1) * THREADS > data.total;
-        Val byte = piece_byte(b, piece_of(b, data, i), rows->lds_data_row, CHUNK, rows->lds_data);
+        Val byte = piece_byte(b, piece_of(b, data, i), rows->shape->row, CHUNK, rows->lds_data);
         Lanes some = {0};
         if (partial)
             some = pieces_if(b, data, i);
@@ -78,7 +80,7 @@ void rows_store(Builder *b, const Rows *rows, const RowsLoads *l)
     }
     for (int i = 0; i < codes.rounds; i++) {
         bool partial = (i + 1) * THREADS > codes.total;
-        Val byte = piece_byte(b, piece_of(b, codes, i), rows->lds_codes_row, 4, rows->lds_codes);
+        Val byte = piece_byte(b, piece_of(b, codes, i), rows->shape->codes_row, 4, rows->lds_codes);
         Lanes some = {0};
         if (partial)
             some = pieces_if(b, codes, i);
@@ -290,8 +292,8 @@ static TokenLanes token_lanes(Builder *b, const Rows *rows, int n)
         block = emit(b, v_lshrrev_b32, imm(4), b->lane);
     if (n < TILE)
         token = min_const(b, token, n - 1);
-    Val byte = mul_add(b, token, rows->lds_data_row, emit(b, v_lshlrev_b32, imm(4), block));
-    Val code = mul_add(b, token, rows->lds_codes_row, block);
+    Val byte = mul_add(b, token, rows->shape->row, emit(b, v_lshlrev_b32, imm(4), block));
+    Val code = mul_add(b, token, rows->shape->codes_row, block);
     TokenLanes at;
     at.byte = emit(b, v_add_u32, s_mul_add(b, b->wave, STEP, imm(rows->lds_data)), byte);
     at.code = emit(b, v_add_u32, s_mul_add(b, b->wave, STEP / 32, imm(rows->lds_codes)), code);
@@ -301,6 +303,13 @@ static TokenLanes token_lanes(Builder *b, const Rows *rows, int n)
 typedef struct TokenStep {
     Val rows, code; /* V8, V1 */
 } TokenStep;
+
+/* Tiles that are multiplied together. */
+typedef struct Tiles {
+    const GemvWeights *w;
+    TokenLanes at;
+    int first, n;
+} Tiles;
 
 static TokenStep step_read(Builder *b, const Gemv *g, const TokenLanes *at, int step)
 {
@@ -312,83 +321,132 @@ static TokenStep step_read(Builder *b, const Gemv *g, const TokenLanes *at, int 
     return s;
 }
 
-static void step_multiply(Builder *b, const GemvWeights *w, TokenStep s, int step, Val *acc)
+/* A tile's sums so far. */
+typedef struct Sums {
+    Products exact; /* where they are rounded once */
+    Val chain;      /* V4: where the MFMAs add up */
+} Sums;
+
+static void step_multiply(Builder *b, const Gemv *g, const Tiles *t, TokenStep s, int step,
+                          Sums sums[TOGETHER])
 {
-    for (int i = 0; i < w->tiles; i++)
+    for (int i = 0; i < t->n; i++) {
         /* NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): steps count from 0 */
-        emit_to(b, acc[i], v_mfma_scale_f32_16x16x128_f8f6f4, w->rows[i][step], s.rows,
-                step ? acc[i] : imm(0), w->codes[i][step], s.code);
+        Val rows = t->w->rows[t->first + i][step], codes = t->w->codes[t->first + i][step];
+        if (g->shape->exact)
+            products_add_mx(b, &sums[i].exact, rows, s.rows, codes, s.code);
+        else
+            emit_to(b, sums[i].chain, v_mfma_scale_f32_16x16x128_f8f6f4, rows, s.rows,
+                    step ? sums[i].chain : imm(0), codes, s.code);
+    }
 }
 
 /* The next step's rows are on their way from LDS while one is multiplied. */
-static void steps_multiply(Builder *b, const Gemv *g, const GemvWeights *w, const TokenLanes *at,
-                           int from, int to, Val *acc)
+static void steps_multiply(Builder *b, const Gemv *g, const Tiles *t, int from, int to,
+                           Sums sums[TOGETHER])
 {
     TokenStep next = {0};
     for (int i = from; i <= to; i++) {
         TokenStep now = next;
         if (i < to)
-            next = step_read(b, g, at, i);
+            next = step_read(b, g, &t->at, i);
         if (i > from)
-            step_multiply(b, w, now, i - 1, acc);
+            step_multiply(b, g, t, now, i - 1, sums);
     }
 }
 
-/* Lane (token r, rows 4 g ..) of each tile's sums. */
-static void sums_store(Builder *b, const Gemv *g, const GemvWeights *w, const Val *acc)
+/* LDS address of this lane's sums in the wave's first tile: token r, rows 4 g .. */
+static Val sums_lane(Builder *b, const Gemv *g)
 {
+    int row = g->shape->sums_wave / TILE;
     Val token = emit(b, v_and_b32, imm(15), b->lane),
         block = emit(b, v_lshrrev_b32, imm(4), b->lane);
-    Val byte = mul_add(b, token, ROWS * 4, emit(b, v_lshlrev_b32, imm(4), block));
-    byte = emit(b, v_add_u32, s_mul_add(b, b->wave, SUMS_WAVE, imm(g->red)), byte);
-    for (int i = 0; i < w->tiles; i++) {
-        if (i && i % TILES_IN_REACH == 0)
-            byte = plus(b, byte, TILES_IN_REACH * RED_BYTES);
-        emit_void(b, ds_write_b128, byte, acc[i], off(i % TILES_IN_REACH * RED_BYTES));
+    Val byte = mul_add(b, token, row, mul_add(b, block, row / 4, imm(0)));
+    return emit(b, v_add_u32, s_mul_add(b, b->wave, g->shape->sums_wave, imm(g->sums)), byte);
+}
+
+static void sums_store(Builder *b, const Gemv *g, const Tiles *t, Val lane, Sums sums[TOGETHER])
+{
+    const struct gemv_shape *shape = g->shape;
+    Val byte = plus(b, lane, (int64_t)t->first * shape->sums_tile);
+    for (int i = 0; i < t->n; i++) {
+        if (!shape->exact) {
+            emit_void(b, ds_write_b128, byte, sums[i].chain, off(i * shape->sums_tile));
+            continue;
+        }
+        products_end(b, &sums[i].exact);
+        for (int half = 0; half < 2; half++)
+            emit_void(b, ds_write_b128, byte, part(sums[i].exact.sums, 4 * half, 4),
+                      off(i * shape->sums_tile + 16 * half));
     }
+}
+
+/* Some tiles at a time: their rows are read from LDS again for the others. */
+static void tiles_multiply(Builder *b, const Gemv *g, const Tiles *t, Val lane)
+{
+    Steps steps = steps_of(g->shape);
+    Sums sums[TOGETHER];
+    for (int i = 0; i < t->n; i++) {
+        if (g->shape->exact)
+            sums[i].exact = products_begin(b);
+        else
+            sums[i].chain = vreg(b, 4);
+    }
+    steps_multiply(b, g, t, 0, steps.full, sums);
+    if (steps.rest) {
+        SomeWaves fewer = waves_below(b, steps.full ? steps.rest : WAVES);
+        steps_multiply(b, g, t, steps.full, steps.full + 1, sums);
+        waves_end(b, &fewer);
+    }
+    sums_store(b, g, t, lane, sums);
 }
 
 void gemv_multiply(Builder *b, const Gemv *g, const GemvWeights *w, const Rows *rows, int n)
 {
-    Steps steps = steps_of(g->shape);
-    SomeWaves some = waves_below(b, steps.active);
-    Val acc[GEMV_MAX_TILES];
-    for (int i = 0; i < w->tiles; i++)
-        acc[i] = vreg(b, 4);
-    TokenLanes at = token_lanes(b, rows, n);
-    steps_multiply(b, g, w, &at, 0, steps.full, acc);
-    if (steps.rest) {
-        SomeWaves fewer = waves_below(b, steps.full ? steps.rest : WAVES);
-        steps_multiply(b, g, w, &at, steps.full, steps.full + 1, acc);
-        waves_end(b, &fewer);
+    SomeWaves some = waves_below(b, steps_of(g->shape).active);
+    Tiles t = {.w = w, .at = token_lanes(b, rows, n)};
+    Val lane = sums_lane(b, g);
+    for (t.first = 0; t.first < w->tiles; t.first += TOGETHER) {
+        t.n = w->tiles - t.first < TOGETHER ? w->tiles - t.first : TOGETHER;
+        tiles_multiply(b, g, &t, lane);
     }
-    sums_store(b, g, w, acc);
     waves_end(b, &some);
     barrier(b);
 }
 
 /* ---- sums */
 
-Val row_sums(Builder *b, const Gemv *g, Val tile, Val row, Val token, int count)
+static Val wave_sum_read(Builder *b, const Gemv *g, Val at, int wave, int count)
 {
-    int active = steps_of(g->shape).active;
-    Val at = mul_add(b, token, ROWS * 4, emit(b, v_lshlrev_b32, imm(2), row));
-    int base = g->red;
+    Val offset = off(wave * g->shape->sums_wave);
+    if (g->shape->exact)
+        return count == 2 ? emit(b, ds_read_b128, at, offset) : emit(b, ds_read_b64, at, offset);
+    return count == 2 ? emit(b, ds_read_b64, at, offset) : emit(b, ds_read_b32, at, offset);
+}
+
+void row_sums(Builder *b, const Gemv *g, Val tile, Val row, Val token, int count, Val out[])
+{
+    int active = steps_of(g->shape).active, bytes = g->shape->exact ? 8 : 4, base = g->sums;
+    Val at = mul_add(b, token, ROWS * bytes, mul_add(b, row, bytes, imm(0)));
     if (tile.kind == VAL_IMM)
-        base += (int)tile.imm * RED_BYTES;
+        base += (int)tile.imm * g->shape->sums_tile;
     else
-        at = mul_add(b, tile, RED_BYTES, at);
+        at = mul_add(b, tile, g->shape->sums_tile, at);
     at = plus(b, at, base);
     Val waves[WAVES] = {0};
     for (int i = 0; i < active; i++)
-        waves[i] = count == 2 ? emit(b, ds_read_b64, at, off(i * SUMS_WAVE))
-                              : emit(b, ds_read_b32, at, off(i * SUMS_WAVE));
-    Val sums = vreg(b, count);
+        waves[i] = wave_sum_read(b, g, at, i, count);
     for (int k = 0; k < count; k++) {
-        Val sum = NONE;
+        out[k] = NONE;
         for (int i = 0; i < active; i++)
-            sum = f64_add_f32(b, sum, part(waves[i], k, 1));
-        emit_to(b, part(sums, k, 1), v_cvt_f32_f64, sum);
+            out[k] = g->shape->exact ? f64_add(b, out[k], part(waves[i], 2 * k, 2))
+                                     : f64_add_f32(b, out[k], part(waves[i], k, 1));
     }
-    return sums;
+}
+
+Val row_sums_bf16(Builder *b, const Gemv *g, Val tile, Val row, Val token)
+{
+    Val sums[2];
+    row_sums(b, g, tile, row, token, 2, sums);
+    return bf16_pack(b, emit(b, v_cvt_f32_f64, sums[0]), emit(b, v_cvt_f32_f64, sums[1]));
 }

@@ -2,11 +2,14 @@
 /*
  * A GEMV of one workgroup: 16-row tiles of e4m3 weights times the MXFP8 rows of at most 16 tokens.
  *
- *   weights   registers: loaded once, serve every token tile. A wave takes steps of 128 in K: wave,
- * wave + waves, ... rows      global -> registers -> LDS, the next token tile's loads in flight
- * while one is multiplied multiply  16 x 16 x 128 scaled MFMAs, A = weights (rows), B = tokens
- * (columns) sums      a wave's 16 x 16 partial sums to LDS; a row's sum is taken in wave order by
- * the epilogues
+ * - weights: in registers, loaded once, serve every token tile. A wave takes steps of 128 in K:
+ *   wave, wave + waves, ...
+ * - rows: global -> registers -> LDS, the next token tile's loads in flight while one is
+ * multiplied.
+ * - multiply: 16 x 16 x 128 scaled MFMAs, A = weights (rows), B = tokens (columns); rounded once,
+ * or by every MFMA, as the shape says.
+ * - sums: a wave's 16 x 16 partial sums go to LDS; a row's sum is taken in wave order by the
+ *   epilogues.
  *
  * Lane l of a wave is (r, g) = (l % 16, l / 16): row r of a tile and token r, bytes 16 g .. and 64
  * + 16 g .. of a step.
@@ -21,11 +24,11 @@ enum { GEMV_MAX_TILES = 16, GEMV_MAX_STEPS = 24, ROWS_MAX_LOADS = 40 };
 
 /* ---- activation rows */
 typedef struct Rows {
+    const struct gemv_shape *shape;
     Val data, codes;         /* S2: token 0's first byte and code of this K range, in memory */
     int data_row, codes_row; /* bytes from a token to the next, in memory */
-    int k;                   /* bytes of a row */
-    int lds_data, lds_codes; /* byte offsets of the rows in LDS (lds_at) */
-    int lds_data_row, lds_codes_row;
+    int lds_data, lds_codes; /* byte offsets of the rows in LDS (lds_at): shape->row and
+                                shape->codes_row bytes from a token to the next */
 } Rows;
 
 typedef struct RowsLoads {
@@ -47,7 +50,7 @@ typedef struct Gemv {
     Val weights, codes; /* S2: row 0's first byte and code of this K range */
     int codes_row;      /* bytes of a row of codes (one a 32 x 32 block): the whole K over 32 */
     bool shuffled;      /* the bytes in (16, 16) shuffle order */
-    int red;            /* byte offset in LDS of the partial sums: RED_BYTES a tile */
+    int sums;           /* byte offset in LDS of the partial sums, shape->sums_tile a tile */
 } Gemv;
 
 typedef struct GemvWeights {
@@ -73,9 +76,10 @@ void gemv_loads(Builder *b, const Gemv *gemv, GemvWeights *w, int tiles, Val row
 /* Multiplies the rows in LDS with every tile, the sums to LDS, then a barrier. n: tokens in LDS. */
 void gemv_multiply(Builder *b, const Gemv *gemv, const GemvWeights *w, const Rows *rows, int n);
 
-/* ---- sums: V1 or V2 = rows row .. row + count - 1 of token `token` (both V1) of a tile, summed
- * over the waves and rounded once: the bf16 that most sums become is then the exact sum's but for
- * the hardware's own roundings. count 1 or 2 (row even). tile: V1 or imm. */
-Val row_sums(Builder *b, const Gemv *gemv, Val tile, Val row, Val token, int count);
+/* ---- sums over the waves: out[0 .. count - 1] (V2, f64) = rows row .. row + count - 1 of token
+ * `token` (both V1) of a tile. count 1 or 2 (row even). tile: V1 or imm. */
+void row_sums(Builder *b, const Gemv *gemv, Val tile, Val row, Val token, int count, Val out[]);
+/* Two rows (row even) as a word of two bf16, by way of f32. */
+Val row_sums_bf16(Builder *b, const Gemv *gemv, Val tile, Val row, Val token);
 
 #endif

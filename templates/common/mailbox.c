@@ -31,12 +31,25 @@ Val scratch_at(Builder *b, const char *region)
     return addr_plus(b, arg(b, "scratch"), r->offset);
 }
 
+static void tagged(Builder *b, const Mailbox *mb, Val pair, Val value)
+{
+    emit_to(b, part(pair, 0, 1), v_mov_b32, value);
+    emit_to(b, part(pair, 1, 1), v_mov_b32, mb->tag);
+}
+
 void pair_put(Builder *b, const Mailbox *mb, Val base, Val byte, Val value)
 {
     Val pair = vreg(b, 2);
-    emit_to(b, part(pair, 0, 1), v_mov_b32, value);
-    emit_to(b, part(pair, 1, 1), v_mov_b32, mb->tag);
+    tagged(b, mb, pair, value);
     emit_void(b, global_store_dwordx2, byte, pair, base, SC1);
+}
+
+void pair_put_two(Builder *b, const Mailbox *mb, Val base, Val byte, Val first, Val second)
+{
+    Val pairs = vreg(b, 4);
+    tagged(b, mb, part(pairs, 0, 2), first);
+    tagged(b, mb, part(pairs, 2, 2), second);
+    emit_void(b, global_store_dwordx4, byte, pairs, base, SC1);
 }
 
 /* The loads of one look, and VCC = lanes that miss a tag. */

@@ -23,6 +23,8 @@ void mailbox_tag(Builder *b, Mailbox *mb);  /* waits for it */
 
 /* Stores (value, tag) at base (S2) + byte (V1) for the active lanes. */
 void pair_put(Builder *b, const Mailbox *mb, Val base, Val byte, Val value);
+/* Two pairs side by side, in one store. */
+void pair_put_two(Builder *b, const Mailbox *mb, Val base, Val byte, Val first, Val second);
 
 /* Polls until every active lane's pairs carry the tag. A load is 1 or 2 pairs: got is V2 or V4
  * (value, tag, value, tag). */

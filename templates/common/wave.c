@@ -58,26 +58,16 @@ static Val lanes_reduce(Builder *b, enum op op, Val v, int width)
     return v;
 }
 
-Val lanes_sum_f32(Builder *b, Val v, int width)
-{
-    return lanes_reduce(b, OP_v_add_f32, v, width);
-}
-
 Val rows_max_f32(Builder *b, Val v)
 {
     v = combine_swapped(b, OP_v_max_f32, mov_v(b, v), true);
     return combine_swapped(b, OP_v_max_f32, v, false);
 }
 
-static Val copy_f64(Builder *b, Val v)
-{
-    return emit(b, v_mov_b64, v);
-}
-
 Val rows_sum_f64(Builder *b, Val v)
 {
     for (int halves = 1; halves >= 0; halves--) {
-        Val x = copy_f64(b, v), y = copy_f64(b, v);
+        Val x = mov_v(b, v), y = mov_v(b, v);
         swap_rows(b, x, y, halves);
         v = emit(b, v_add_f64, x, y);
     }
@@ -134,27 +124,31 @@ Val bf16_round(Builder *b, Val f)
     return bf16_lo(b, emit(b, v_cvt_pk_bf16_f32, f, f));
 }
 
-/* ---- f32 */
+/* ---- f64 */
 
-/* q = x (1 / n) is within an ulp; the remainder x - q n is exact in one fma, and corrects q to the
- * nearest. */
-Val div_const_f32(Builder *b, Val x, int n)
+Val f64_const(Builder *b, double value)
 {
-    Val rcp = f32(1.0f / (float)n);
-    if ((n & (n - 1)) == 0)
-        return emit(b, v_mul_f32, rcp, x);
-    Val q = emit(b, v_mul_f32, rcp, x);
-    Val rest = emit(b, v_fma_f32, neg(q), mov_v(b, f32((float)n)), x);
-    return emit(b, v_fma_f32, rest, mov_v(b, rcp), q);
+    union {
+        double value;
+        uint64_t bits;
+    } u = {value};
+    Val out = sreg(b, 2);
+    emit_to(b, part(out, 0, 1), s_mov_b32, bits((uint32_t)u.bits));
+    emit_to(b, part(out, 1, 1), s_mov_b32, bits((uint32_t)(u.bits >> 32)));
+    return out;
+}
+
+Val f64_add(Builder *b, Val sum, Val x)
+{
+    if (sum.kind == VAL_NONE)
+        return x;
+    emit_to(b, sum, v_add_f64, sum, x);
+    return sum;
 }
 
 Val f64_add_f32(Builder *b, Val sum, Val x)
 {
-    Val wide = emit(b, v_cvt_f64_f32, x);
-    if (sum.kind == VAL_NONE)
-        return wide;
-    emit_to(b, sum, v_add_f64, sum, wide);
-    return sum;
+    return f64_add(b, sum, emit(b, v_cvt_f64_f32, x));
 }
 
 Val f64_add_product(Builder *b, Val sum, Val x, Val y)
@@ -170,6 +164,15 @@ Val f64_inverse(Builder *b, Val x)
     Val r = emit(b, v_cvt_f64_f32, emit(b, v_rcp_f32, emit(b, v_cvt_f32_f64, x)));
     Val error = emit(b, v_fma_f64, neg(x), r, f32(1.0f));
     return emit(b, v_fma_f64, error, r, r);
+}
+
+/* One Newton step: r + r / 2 (1 - x r^2). */
+Val f64_inverse_root(Builder *b, Val x)
+{
+    Val r = emit(b, v_cvt_f64_f32, emit(b, v_rsq_f32, x));
+    Val square = emit(b, v_mul_f64, r, r);
+    Val error = emit(b, v_fma_f64, neg(square), emit(b, v_cvt_f64_f32, x), f32(1.0f));
+    return emit(b, v_fma_f64, emit(b, v_mul_f64, r, f32(0.5f)), error, r);
 }
 
 /* ---- integers */

@@ -12,7 +12,6 @@
 /* ---- reductions: every lane of an aligned group of `width` lanes (a power of two, 2 .. 64) gets
  * the group's result. The order of a sum is a butterfly's: the same bits in every lane. EXEC must
  * be all ones. */
-Val lanes_sum_f32(Builder *b, Val v, int width);
 Val lanes_sum_f64(Builder *b, Val v); /* V2; over all 64 lanes */
 Val lanes_max_f32(Builder *b, Val v, int width);
 Val lanes_max_u32(Builder *b, Val v, int width); /* of non-negative floats' bits too */
@@ -27,15 +26,15 @@ Val bf16_lo(Builder *b, Val word);         /* the low half as f32 */
 Val bf16_hi(Builder *b, Val word);
 Val bf16_round(Builder *b, Val f); /* f32 -> the nearest bf16, as f32 */
 
-/* ---- f32 */
-Val div_const_f32(Builder *b, Val x,
-                  int n); /* x / n, correctly rounded for normal x and quotient */
-
 /* ---- f64 (V2): sums that are rounded once, at their end. sum: NONE to begin one; else it is added
  * to in place and returned. */
+Val f64_add(Builder *b, Val sum, Val x);
 Val f64_add_f32(Builder *b, Val sum, Val x);            /* sum + x, x f32 */
 Val f64_add_product(Builder *b, Val sum, Val x, Val y); /* sum + x * y, both f64 */
-Val f64_inverse(Builder *b, Val x); /* 1 / x within 2^-44 of it, for x in f32's normal range */
+/* For x in f32's normal range, within 2^-44 of the value: */
+Val f64_inverse(Builder *b, Val x);      /* 1 / x, x f64 */
+Val f64_inverse_root(Builder *b, Val x); /* 1 / sqrt(x), x f32 */
+Val f64_const(Builder *b, double value); /* S2 */
 
 /* ---- integers and addresses; constants fold away */
 Val mul_add(Builder *b, Val x, int64_t by,

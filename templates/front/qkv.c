@@ -12,11 +12,11 @@
 
 enum {
     QKV_WAVES = 4,
-    Q_COLUMNS = 8, /* a work-item's q columns: 16 bytes of bf16, 4 loads of 2 pairs */
-    Q_LOADS = Q_COLUMNS / 2,
+    Q_COLUMNS = 8, /* a work-item's q columns: 16 bytes of bf16 */
+    KV_COLUMNS = 2,
+    COLUMNS = Q_COLUMNS + KV_COLUMNS,
     ROPE_FIRST = NOPE_DIM / 2, /* first work-item with a rotated pair */
     RECORD_BLOCK = 64,         /* nope values that share a scale */
-    SUMS_BYTES = 256,          /* of LDS behind the GEMVs' partial sums */
 };
 
 typedef struct Token {
@@ -29,7 +29,7 @@ typedef struct Token {
     Val cos, sin;     /* V1: of this lane's pair */
     Val sums;         /* LDS byte offset, imm */
     Val q[Q_COLUMNS]; /* f32, rounded to bf16 */
-    Val kv[2];
+    Val kv[KV_COLUMNS];
     Val q_scale, kv_scale; /* V1: 1 / rms */
 } Token;
 
@@ -52,31 +52,41 @@ static void token_inputs(Token *k)
     k->sin = emit(b, global_load_dword, byte, row, off(ROPE_DIM / 2 * 4));
 }
 
+/* A column's sum: both halves' (sum, rest), rounded once. */
+static Val halves_sum(Builder *b, Val first, Val second)
+{
+    Val sum = f64_add_f32(b, f64_add_f32(b, NONE, part(first, 0, 1)), part(second, 0, 1));
+    sum = f64_add_f32(b, sum, emit(b, v_add_f32, part(first, 2, 1), part(second, 2, 1)));
+    return emit(b, v_cvt_f32_f64, sum);
+}
+
 /* Both halves' partials of this lane's columns, polled; the sums as bf16. */
 static void token_partials(Token *k)
 {
     Builder *b = k->f->b;
     const struct plan *p = k->f->p;
-    PairLoad loads[2 * (Q_LOADS + 1)];
+    PairLoad loads[2 * COLUMNS];
     Val q_lane = min_const(b, b->tid, p->q_rank / Q_COLUMNS - 1);
-    Val q_byte = emit(b, v_lshlrev_b32, imm(6), q_lane),
-        kv_byte = emit(b, v_lshlrev_b32, imm(4), b->tid);
+    Val q_byte = mul_add(b, q_lane, Q_COLUMNS * 16, imm(0));
+    Val kv_byte = mul_add(b, b->tid, KV_COLUMNS * 16, imm(0));
     for (int half = 0, n = 0; half < 2; half++) {
-        Val row = addr_plus(b, scratch_at(b, "qkvp"), (int64_t)half * p->s * p->qkv_rows * 8);
-        row = addr_at(b, row, k->t, p->qkv_rows * 8);
-        for (int i = 0; i < Q_LOADS; i++)
+        Val row = addr_plus(b, scratch_at(b, "qkvp"), (int64_t)half * p->s * p->qkv_rows * 16);
+        row = addr_at(b, row, k->t, p->qkv_rows * 16);
+        Val kv_row = addr_plus(b, row, p->q_rank * 16);
+        for (int i = 0; i < Q_COLUMNS; i++)
             loads[n++] = (PairLoad){vreg(b, 4), row, q_byte, 16 * i};
-        loads[n++] = (PairLoad){vreg(b, 4), addr_plus(b, row, p->q_rank * 8), kv_byte, 0};
+        for (int i = 0; i < KV_COLUMNS; i++)
+            loads[n++] = (PairLoad){vreg(b, 4), kv_row, kv_byte, 16 * i};
     }
-    poll_pairs(b, &k->f->mb, loads, 2 * (Q_LOADS + 1));
-    for (int i = 0; i <= Q_LOADS; i++) {
-        Val first = loads[i].got, second = loads[Q_LOADS + 1 + i].got;
-        Val even = emit(b, v_add_f32, part(first, 0, 1), part(second, 0, 1));
-        Val odd = emit(b, v_add_f32, part(first, 2, 1), part(second, 2, 1));
-        Val word = bf16_pack(b, even, odd);
-        if (i < Q_LOADS)
+    poll_pairs(b, &k->f->mb, loads, 2 * COLUMNS);
+    Val columns[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++)
+        columns[i] = halves_sum(b, loads[i].got, loads[COLUMNS + i].got);
+    for (int i = 0; i < COLUMNS; i += 2) {
+        Val word = bf16_pack(b, columns[i], columns[i + 1]);
+        if (i < Q_COLUMNS)
             word = emit(b, v_cndmask_b32, imm(0), word, k->has_q);
-        Val *out = i < Q_LOADS ? &k->q[2 * i] : k->kv;
+        Val *out = i < Q_COLUMNS ? &k->q[i] : k->kv;
         out[0] = bf16_lo(b, word);
         out[1] = bf16_hi(b, word);
     }
@@ -84,32 +94,39 @@ static void token_partials(Token *k)
 
 static Val sum_of_squares(Builder *b, const Val *v, int n)
 {
-    Val sum = emit(b, v_mul_f32, v[0], v[0]);
-    for (int i = 1; i < n; i++)
-        sum = emit(b, v_fma_f32, v[i], v[i], sum);
-    return lanes_sum_f32(b, sum, 64);
+    Val sum = NONE;
+    for (int i = 0; i < n; i++) {
+        Val wide = emit(b, v_cvt_f64_f32, v[i]);
+        sum = f64_add_product(b, sum, wide, wide);
+    }
+    return lanes_sum_f64(b, sum);
 }
 
-/* LDS: four waves' sums of q, then of kv. */
+/* LDS: four waves' sums of q, then of kv, f64. */
 static void norm_sums_store(Token *k)
 {
     Builder *b = k->f->b;
     Val q = sum_of_squares(b, k->q, Q_COLUMNS), kv = sum_of_squares(b, k->kv, 2);
-    Val at = mov_v(b, s_mul_add(b, b->wave, 4, k->sums));
+    Val at = mov_v(b, s_mul_add(b, b->wave, 8, k->sums));
     Lanes one = lanes_if(b, emit(b, v_cmp_eq_u32, imm(0), b->lane), false);
-    emit_void(b, ds_write_b32, at, q);
-    emit_void(b, ds_write_b32, at, kv, off(QKV_WAVES * 4));
+    emit_void(b, ds_write_b64, at, q);
+    emit_void(b, ds_write_b64, at, kv, off(QKV_WAVES * 8));
     lanes_end(b, &one);
 }
 
+/* 1 / rms. A whole row is multiplied by it: were it off by an ulp, some values would round to other
+ * bf16. */
 static Val norm_scale(Token *k, int offset, int n)
 {
     Builder *b = k->f->b;
-    Val four = emit(b, ds_read_b128, mov_v(b, k->sums), off(offset));
-    Val sum = emit(b, v_add_f32, emit(b, v_add_f32, part(four, 0, 1), part(four, 1, 1)),
-                   emit(b, v_add_f32, part(four, 2, 1), part(four, 3, 1)));
-    Val mean = div_const_f32(b, sum, n);
-    return emit(b, v_rsq_f32, emit(b, v_add_f32, f32(k->f->p->model->eps), mean));
+    Val sum = NONE, at = mov_v(b, k->sums);
+    for (int i = 0; i < QKV_WAVES; i += 2) {
+        Val two = emit(b, ds_read_b128, at, off(offset + 8 * i));
+        sum = f64_add(b, f64_add(b, sum, part(two, 0, 2)), part(two, 2, 2));
+    }
+    Val mean = emit(b, v_cvt_f32_f64, emit(b, v_mul_f64, f64_const(b, 1.0 / n), sum));
+    Val x = emit(b, v_add_f32, f32(k->f->p->model->eps), mean);
+    return emit(b, v_cvt_f32_f64, f64_inverse_root(b, x));
 }
 
 /* bf16((v * scale) * weight) of two columns, as a word. */
@@ -185,14 +202,9 @@ static void kv_row(Token *k)
 void qkv_stage(Front *f)
 {
     Builder *b = f->b;
-    const struct plan_region *red = plan_lds(f->p, "red");
-    if (!red) {
-        build_error(b, __FILE__, __LINE__, "the plan has no LDS region 'red'");
-        return;
-    }
     Units u = units_begin(b, &f->p->place_qkv, "qkv");
     heading(b, "qkv: one token, waves 0 .. %d; the others keep their barrier", QKV_WAVES - 1);
-    Token k = {.f = f, .t = u.unit, .sums = imm(red->offset + red->size - SUMS_BYTES)};
+    Token k = {.f = f, .t = u.unit, .sums = imm(lds_at(b, "norms"))};
     emit_void(b, s_cmp_lt_u32, b->wave, imm(QKV_WAVES));
     Uniform worker = uniform_if(b, IF_SCC1);
     token_inputs(&k);
@@ -200,7 +212,7 @@ void qkv_stage(Front *f)
     norm_sums_store(&k);
     barrier(b);
     k.q_scale = norm_scale(&k, 0, f->p->q_rank);
-    k.kv_scale = norm_scale(&k, QKV_WAVES * 4, KV_DIM);
+    k.kv_scale = norm_scale(&k, QKV_WAVES * 8, KV_DIM);
     q_latent(&k);
     kv_row(&k);
     uniform_else(b, &worker);

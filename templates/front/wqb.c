@@ -48,14 +48,12 @@ void wqb_begin(Front *f)
                     .weights = arg(b, "wqb"),
                     .codes = arg(b, "wqb_s"),
                     .codes_row = p->q_rank / 32,
-                    .red = lds_at(b, "red")};
-    f->qx = (Rows){.data_row = p->q_rank,
+                    .sums = lds_at(b, "wqb_sums")};
+    f->qx = (Rows){.shape = &p->wqb,
+                   .data_row = p->q_rank,
                    .codes_row = p->qx8s_row,
-                   .k = p->q_rank,
                    .lds_data = lds_at(b, "qxl"),
-                   .lds_codes = lds_at(b, "qxsl"),
-                   .lds_data_row = p->qxl_row,
-                   .lds_codes_row = p->qxsl_row};
+                   .lds_codes = lds_at(b, "qxsl")};
 }
 
 static void round_loads(Front *f, int round)
@@ -147,8 +145,8 @@ static void q_store(Front *f, int round, struct token_tile tokens, const CosSin 
         if (partial)
             some = lanes_if(b, tid_below(b, e.total - i * THREADS), true);
         Val row = emit(b, v_lshlrev_b32, imm(1), item.pair);
-        Val sums = row_sums(b, &f->wqb, e.tiles == 1 ? imm(0) : item.tile, row, item.token, 2);
-        Val word = bf16_pack(b, part(sums, 0, 1), part(sums, 1, 1));
+        Val tile = e.tiles == 1 ? imm(0) : item.tile;
+        Val word = row_sums_bf16(b, &f->wqb, tile, row, item.token);
         rotate(f, word, cs[i]);
         Val byte = mul_add(b, item.token, p->q_rows * 2, emit(b, v_lshlrev_b32, imm(2), item.pair));
         if (e.tiles > 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wqkv: 16 rows over one K half, against every token tile -> fp32 partials QKVP[half][token][row],
- * as tagged pairs. */
+/* wqkv: 16 rows over one K half, against every token tile -> partials QKVP[half][token][row], two
+ * tagged pairs each: the sum as fp32, and what rounding took from it. */
 #include "templates/common/tiles.h"
 #include "templates/common/wave.h"
 #include "templates/front/front.h"
@@ -25,14 +25,12 @@ static void describe(Front *f)
                      .codes = addr_at(b, arg(b, "wqkv_s"), f->half, p->k_half / 32),
                      .codes_row = p->hidden / 32,
                      .shuffled = p->key.shuffled,
-                     .red = lds_at(b, "red")};
-    f->x = (Rows){.data_row = p->hidden,
+                     .sums = lds_at(b, "wqkv_sums")};
+    f->x = (Rows){.shape = &p->wqkv,
+                  .data_row = p->hidden,
                   .codes_row = 2 * p->x8s_half,
-                  .k = p->k_half,
                   .lds_data = lds_at(b, "xl"),
-                  .lds_codes = lds_at(b, "xsl"),
-                  .lds_data_row = p->xl_row,
-                  .lds_codes_row = p->xsl_row};
+                  .lds_codes = lds_at(b, "xsl")};
 }
 
 void wqkv_loads(Front *f)
@@ -62,13 +60,16 @@ static void partials_put(Front *f, struct token_tile tile)
     Lanes mine = lanes_if(b, tid_below(b, ROWS * tile.count), true);
     Val row = emit(b, v_and_b32, imm(ROWS - 1), b->tid),
         token = emit(b, v_lshrrev_b32, imm(4), b->tid);
-    Val sum = row_sums(b, &f->wqkv, imm(0), row, token, 1);
+    Val sum;
+    row_sums(b, &f->wqkv, imm(0), row, token, 1, &sum);
+    Val high = emit(b, v_cvt_f32_f64, sum);
+    Val rest = emit(b, v_add_f64, sum, neg(emit(b, v_cvt_f64_f32, high)));
     Val first = s_mul_add(b, f->half, p->s, imm(tile.first));
-    Val base = addr_at(b, scratch_at(b, "qkvp"), first, p->qkv_rows * 8);
-    base = addr_at(b, base, f->task, ROWS * 8);
+    Val base = addr_at(b, scratch_at(b, "qkvp"), first, p->qkv_rows * 16);
+    base = addr_at(b, base, f->task, ROWS * 16);
+    Val byte = mul_add(b, token, p->qkv_rows * 16, emit(b, v_lshlrev_b32, imm(4), row));
     note(b, "partials of 16 rows");
-    pair_put(b, &f->mb, base,
-             mul_add(b, token, p->qkv_rows * 8, emit(b, v_lshlrev_b32, imm(3), row)), sum);
+    pair_put_two(b, &f->mb, base, byte, high, emit(b, v_cvt_f32_f64, rest));
     lanes_end(b, &mine);
 }
 

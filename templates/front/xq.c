@@ -123,9 +123,9 @@ static void block_store(Front *f, QuoRem at, Quantized q)
 {
     Builder *b = f->b;
     Val column = lane_byte(f, at.rem, 1);
-    Val row = s_mul_add(b, at.quo, f->x.lds_data_row, imm(f->x.lds_data));
+    Val row = s_mul_add(b, at.quo, f->x.shape->row, imm(f->x.lds_data));
     emit_void(b, ds_write_b64, emit(b, v_add_u32, row, column), q.bytes);
-    Val codes = s_mul_add(b, at.quo, f->x.lds_codes_row, imm(f->x.lds_codes));
+    Val codes = s_mul_add(b, at.quo, f->x.shape->codes_row, imm(f->x.lds_codes));
     Val code_at = emit(b, v_add_u32, codes, emit(b, v_lshrrev_b32, imm(5), column));
     Lanes fourth = each_fourth(b);
     emit_void(b, ds_write_b8, code_at, q.code);

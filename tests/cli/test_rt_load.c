@@ -255,17 +255,17 @@ static void manifests_that_are_wrong_are_refused(void **state)
         const char *from, *to, *word;
         enum cogen_rt_status status;
     } edits[] = {
-        {"\"lds\": ",             "\"lds\": 1",           "LDS",           COGEN_RT_MISMATCH},
-        {"\"vgprs\": ",           "\"vgprs\": 1",         "VGPRs",         COGEN_RT_MISMATCH},
-        {"\"kind\": \"pointer\"", "\"kind\": \"quad\"",   "unknown kind",  COGEN_RT_BAD_FILE},
-        {"\"kind\": \"pointer\"", "\"kind\": \"i64\"",    "digest",        COGEN_RT_MISMATCH},
-        {"\"name\": \"x\"",       "\"name\": \"y\"",      "digest",        COGEN_RT_MISMATCH},
-        {"\"args_digest\": \"",   "\"args_digest\": \"z", "args_digest",   COGEN_RT_BAD_FILE},
-        {"\"file_size\": ",       "\"file_size\": -",     "file_size",     COGEN_RT_BAD_FILE},
-        {"\"file\": \"",          "\"file\": \"../",      "a path",        COGEN_RT_BAD_FILE},
-        {"\"workgroups\": 256",   "\"workgroups\": 304",  "compute units", COGEN_RT_LIMIT   },
-        {"\"kernarg_size\": ",    "\"kernarg_size\": \"", "not JSON",      COGEN_RT_BAD_FILE},
-        {"\"scratch\": {",        "\"scratsch\": {",      "size",          COGEN_RT_BAD_FILE},
+        {"\"lds\": ",             "\"lds\": 1",            "LDS",           COGEN_RT_MISMATCH},
+        {"\"vgprs\": ",           "\"vgprs\": 8, \"_\": ", "VGPRs",         COGEN_RT_MISMATCH},
+        {"\"kind\": \"pointer\"", "\"kind\": \"quad\"",    "unknown kind",  COGEN_RT_BAD_FILE},
+        {"\"kind\": \"pointer\"", "\"kind\": \"i64\"",     "digest",        COGEN_RT_MISMATCH},
+        {"\"name\": \"x\"",       "\"name\": \"y\"",       "digest",        COGEN_RT_MISMATCH},
+        {"\"args_digest\": \"",   "\"args_digest\": \"z",  "args_digest",   COGEN_RT_BAD_FILE},
+        {"\"file_size\": ",       "\"file_size\": -",      "file_size",     COGEN_RT_BAD_FILE},
+        {"\"file\": \"",          "\"file\": \"../",       "a path",        COGEN_RT_BAD_FILE},
+        {"\"workgroups\": 256",   "\"workgroups\": 304",   "compute units", COGEN_RT_LIMIT   },
+        {"\"kernarg_size\": ",    "\"kernarg_size\": \"",  "not JSON",      COGEN_RT_BAD_FILE},
+        {"\"scratch\": {",        "\"scratsch\": {",       "size",          COGEN_RT_BAD_FILE},
     };
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         copy_folder(f->folder, f->damaged);

@@ -52,7 +52,7 @@ void back_hangs(struct back_stage *k, const char *region, void (*inputs)(struct 
 /* What they leave, their flags with it. */
 void check_partials(struct back_stage *k);
 void check_attention(struct back_stage *k);
-void check_product(struct back_stage *k, bool exact);
+void check_product(struct back_stage *k);
 void check_out(struct back_stage *k);
 
 #endif

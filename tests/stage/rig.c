@@ -117,7 +117,9 @@ void rig_open(struct rig *r, const struct ref_params *params, unsigned parts,
     if (!r->c)
         fail_msg("%s", err);
     make_plan(r, options);
-    struct emu_config config = {.arch = "gfx950", .seed = r->seed, .checks = EMU_CHECK_ALL};
+    /* products add up as in the reference: what differs is then the kernel's */
+    struct emu_config config = {
+        .arch = "gfx950", .seed = r->seed, .checks = EMU_CHECK_ALL, .precise_mfma = true};
     if (emu_device_open(&config, &r->device, err, sizeof err))
         fail_msg("%s", err);
     make_args(r);
