@@ -528,103 +528,135 @@ static void precise_outputs(const double *total, int n, bool limit, float *acc)
     }
 }
 
-/* Every exact sum of a block: B's columns of each k, the lane of A's row 0 of each k. */
-static void precise_block(const struct job *job, const float *const *vb, const unsigned *a_lane,
-                          const struct scale_rows *scale_rows, struct precise *p)
+/* One block's operands, as its sums read them. */
+struct block {
+    struct strip strip;     /* the model's, of B and of A's row strip.row */
+    struct scales scales;   /* the same */
+    const float *b[MAX_K];  /* plain values of B's columns */
+    unsigned a_lane[MAX_K]; /* lane of A's row 0 */
+    const struct scale_rows *scale_rows;
+    unsigned scale_blocks; /* of K, 0: not scaled */
+};
+
+static void block_begin(const struct job *job, const struct scale_rows *scale_rows, unsigned block,
+                        struct block *x)
+{
+    const struct mfma_shape *s = job->shape;
+    unsigned a_block = mfma_a_block(job->alu, s, block);
+    x->scale_rows = scale_rows;
+    x->scale_blocks = s->scaled ? s->k / (unsigned)BLOCK : 0;
+    for (unsigned k = 0; k < s->k; k++) {
+        unsigned plane = job->b.order.plane[k], lane = first_lane(s, &job->b.order, k, block);
+        x->strip.b_sig[k] = &job->sb.sig[plane][lane];
+        x->strip.b_exp[k] = &job->sb.exp[plane][lane];
+        x->b[k] = &job->vb[plane][lane];
+        x->a_lane[k] = first_lane(s, &job->a.order, k, a_block);
+        x->strip.a_sig[k] = &job->sa.sig[job->a.order.plane[k]][x->a_lane[k]];
+        x->strip.a_exp[k] = &job->sa.exp[job->a.order.plane[k]][x->a_lane[k]];
+    }
+    for (unsigned b = 0; b < x->scale_blocks; b++) {
+        x->scales.b[b] = &scale_rows->exp[1][s->m * b];
+    }
+}
+
+/* Every exact sum of the block. */
+static void precise_block(const struct job *job, const struct block *x, struct precise *p)
 {
     const struct mfma_shape *s = job->shape;
     for (unsigned k = 0; k < s->k; k++) {
-        const float *column = &job->va[job->a.order.plane[k]][a_lane[k]];
-        p->b[k] = vb[k];
+        const float *column = &job->va[job->a.order.plane[k]][x->a_lane[k]];
+        p->b[k] = x->b[k];
         for (unsigned i = 0; i < s->m; i++) {
             p->a[i][k] = (double)column[i];
         }
     }
-    for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
-        p->scale_b[b] = &scale_rows->exp[1][s->m * b];
+    for (unsigned b = 0; b < x->scale_blocks; b++) {
+        p->scale_b[b] = x->scales.b[b];
         for (unsigned i = 0; i < s->m; i++) {
-            p->scale_a[i][b] = scale_rows->exp[0][i + s->m * b];
+            p->scale_a[i][b] = x->scale_rows->exp[0][i + s->m * b];
         }
     }
     precise_totals(s, p);
 }
 
-/* One block's product: rows of D one after another. */
-static void run_block(struct job *job, const struct scale_rows *scale_rows, unsigned block)
+static void special_row(const struct job *job, const struct block *x, bool limit, float *acc)
 {
     const struct mfma_shape *s = job->shape;
-    struct emu_alu *alu = job->alu;
-    unsigned a_block = mfma_a_block(alu, s, block);
+    float va[MAX_K] = {0};
+    for (unsigned k = 0; k < s->k; k++) {
+        va[k] = job->va[job->a.order.plane[k]][x->a_lane[k] + x->strip.row];
+    }
+    for (unsigned j = 0; j < s->m; j++) {
+        struct strip column = x->strip;
+        float values_b[MAX_K] = {0};
+        struct scales column_scales = x->scales;
+        for (unsigned k = 0; k < s->k; k++) {
+            column.b_sig[k] += j;
+            column.b_exp[k] += j;
+            values_b[k] = x->b[k][j];
+        }
+        for (unsigned b = 0; b < x->scale_blocks; b++) {
+            column_scales.b[b] += j;
+        }
+        acc[j] = special_output(job, &column, va, values_b, &column_scales, limit, acc[j]);
+    }
+}
+
+static void model_outputs(const struct mfma_shape *s, const struct block *x, bool limit, float *acc)
+{
+    if (s->m == 32) {
+        model_row_32(s, &x->strip, &x->scales, limit, acc);
+    } else if (s->m == 16) {
+        model_row_16(s, &x->strip, &x->scales, limit, acc);
+    } else {
+        model_row_4(s, &x->strip, &x->scales, limit, acc);
+    }
+}
+
+/* A NaN among the scales of an output's row and column. */
+static void nan_scales(const struct mfma_shape *s, const struct block *x, float *acc)
+{
+    for (unsigned j = 0; x->scale_rows->any_nan && j < s->m; j++) {
+        bool nan = false;
+        for (unsigned b = 0; b < x->scale_blocks; b++) {
+            nan |= x->scale_rows->nan[0][x->strip.row + s->m * b];
+            nan |= x->scale_rows->nan[1][j + s->m * b];
+        }
+        acc[j] = nan ? NAN : acc[j];
+    }
+}
+
+/* One block's product: rows of D one after another. */
+static void run_block(const struct job *job, const struct scale_rows *scale_rows, unsigned block)
+{
+    const struct mfma_shape *s = job->shape;
+    const struct emu_alu *alu = job->alu;
     const uint32_t *c_rows = s->sparse ? alu->dst : alu->src[2];
     bool limit = (alu->mode & EMU_MODE_OVFL) != 0;
-    unsigned m = s->m;
-    struct strip strip = {0};
-    float va[MAX_K] = {0};
-    const float *vb[MAX_K] = {NULL};
-    unsigned a_lane[MAX_K] = {0};
-    for (unsigned k = 0; k < s->k; k++) {
-        unsigned plane = job->b.order.plane[k], lane = first_lane(s, &job->b.order, k, block);
-        strip.b_sig[k] = &job->sb.sig[plane][lane];
-        strip.b_exp[k] = &job->sb.exp[plane][lane];
-        vb[k] = &job->vb[plane][lane];
-        a_lane[k] = first_lane(s, &job->a.order, k, a_block);
-        strip.a_sig[k] = &job->sa.sig[job->a.order.plane[k]][a_lane[k]];
-        strip.a_exp[k] = &job->sa.exp[job->a.order.plane[k]][a_lane[k]];
-    }
-    struct scales scales = {0};
-    for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
-        scales.b[b] = &scale_rows->exp[1][m * b];
-    }
+    struct block x = {0};
     struct precise exact;
+    block_begin(job, scale_rows, block, &x);
     if (alu->precise) {
-        precise_block(job, vb, a_lane, scale_rows, &exact);
+        precise_block(job, &x, &exact);
     }
-    for (unsigned i = 0; i < m; i++) {
+    for (unsigned i = 0; i < s->m; i++) {
         struct mfma_place place = mfma_place(s, block, i);
-        uint32_t *d = alu->dst + place.reg * EMU_LANES + place.lane;
+        unsigned at = place.reg * EMU_LANES + place.lane;
         float acc[32];
-        memcpy(acc, c_rows + place.reg * EMU_LANES + place.lane, m * sizeof *acc);
-        strip.row = i;
-        for (unsigned k = 0; job->special && k < s->k; k++) {
-            va[k] = job->va[job->a.order.plane[k]][a_lane[k] + i];
-        }
-        bool nan_row = false;
-        for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
-            scales.a[b] = scale_rows->exp[0][i + m * b];
-            nan_row |= scale_rows->nan[0][i + m * b];
+        memcpy(acc, c_rows + at, s->m * sizeof *acc);
+        x.strip.row = i;
+        for (unsigned b = 0; b < x.scale_blocks; b++) {
+            x.scales.a[b] = scale_rows->exp[0][i + s->m * b];
         }
         if (alu->precise) {
-            precise_outputs(exact.total[i], (int)m, limit, acc);
+            precise_outputs(exact.total[i], (int)s->m, limit, acc);
         } else if (job->special) {
-            for (unsigned j = 0; j < m; j++) {
-                struct strip column = strip;
-                float values_b[MAX_K] = {0};
-                struct scales column_scales = scales;
-                for (unsigned k = 0; k < s->k; k++) {
-                    column.b_sig[k] += j;
-                    column.b_exp[k] += j;
-                    values_b[k] = vb[k][j];
-                }
-                for (unsigned b = 0; s->scaled && b < s->k / (unsigned)BLOCK; b++) {
-                    column_scales.b[b] += j;
-                }
-                acc[j] = special_output(job, &column, va, values_b, &column_scales, limit, acc[j]);
-            }
-        } else if (m == 32) {
-            model_row_32(s, &strip, &scales, limit, acc);
-        } else if (m == 16) {
-            model_row_16(s, &strip, &scales, limit, acc);
+            special_row(job, &x, limit, acc);
         } else {
-            model_row_4(s, &strip, &scales, limit, acc);
+            model_outputs(s, &x, limit, acc);
         }
-        for (unsigned j = 0; scale_rows->any_nan && j < m; j++) {
-            bool nan = nan_row;
-            for (unsigned b = 0; b < s->k / (unsigned)BLOCK; b++) {
-                nan |= scale_rows->nan[1][j + m * b];
-            }
-            acc[j] = nan ? NAN : acc[j];
-        }
-        memcpy(d, acc, m * sizeof *acc);
+        nan_scales(s, &x, acc);
+        memcpy(alu->dst + at, acc, s->m * sizeof *acc);
     }
 }
 
