@@ -115,25 +115,9 @@ static void take_cache(struct step *s, struct ref_case *c, const struct ref_fron
     free(got.bytes);
 }
 
-/* The present inputs once more, into memory as it is when allocated: what they give to the bit does
- * not hang on the launches before. */
-static void same_when_fresh(struct step *s, const uint16_t *out, size_t size, unsigned number)
-{
-    uint32_t epoch[4 + 256];
-    uint16_t again[512];
-    need(step_get(s, "epoch", epoch, sizeof epoch, err, sizeof err));
-    need(step_prepare(s, 1, err, sizeof err));
-    need(step_launch(s, 1, err, sizeof err));
-    need(step_get(s, "out", again, size, err, sizeof err));
-    if (memcmp(again, out, size) != 0)
-        fail_msg("replay %u: a first launch gives another out", number);
-    need(step_put(s, "epoch", epoch, sizeof epoch, err, sizeof err));
-}
-
 /* What the launch left in memory against the reference of each kernel on c's present inputs; K2's
- * are what K1 left. True when out misses its bound by a rounding: then it is at least what a first
- * launch gives. */
-static bool compare_step(struct step *s, struct ref_case *c, unsigned number)
+ * are what K1 left. */
+static void compare_step(struct step *s, struct ref_case *c, unsigned number)
 {
     static uint16_t q[16 * 512], out[512];
     int32_t kt[KEYS], klen[2], kt_got[KEYS];
@@ -148,16 +132,12 @@ static bool compare_step(struct step *s, struct ref_case *c, unsigned number)
     need(step_get(s, "kt", kt_got, sizeof kt_got, err, sizeof err));
     struct ref_verdict v = ref_compare_bf16(q, front.q, sizeof q / 2),
                        w = ref_compare_bf16(out, back.out, sizeof out / 2);
-    if (!v.holds || memcmp(kt, kt_got, sizeof kt) != 0)
-        fail_msg("replay %u: q %s; kt %s", number, v.text,
-                 memcmp(kt, kt_got, sizeof kt) ? "differs" : "the same");
-    if (!w.holds) {
-        printf("replay %u: out %s\n", number, w.text);
-        same_when_fresh(s, out, sizeof out, number);
-    }
+    bool same_keys = memcmp(kt, kt_got, sizeof kt) == 0;
+    if (!v.holds || !w.holds || !same_keys)
+        fail_msg("replay %u: q %s; kt %s; out %s", number, v.text,
+                 same_keys ? "the same" : "differs", w.text);
     ref_front_free(&front);
     ref_back_free(&back);
-    return !w.holds;
 }
 
 /* The epoch buffer holds one number in its first word and in every workgroup's mark when nothing
@@ -177,21 +157,19 @@ static void replays_equal_the_reference_across_the_epochs_wrap(void **state)
                        ? 0
                        : UINT32_MAX / 2 - replays / 2; /* the tag, 2 e + 2, wraps half way */
     need(step_put(s, "epoch", epoch, sizeof epoch, err, sizeof err));
-    unsigned missed = 0;
     for (unsigned i = 0; i < replays; i++) {
         struct ref_case *next = make_case(100 + i, REF_KEYS);
         next_inputs(s, c, next);
         need(step_launch(s, 1, err, sizeof err));
-        missed += compare_step(s, c, i);
+        compare_step(s, c, i);
         ref_case_free(next);
     }
-    assert_true(missed <= replays / 100); /* of a token, seldom one value lies on such a tie */
     uint32_t after[4 + 256];
     need(step_get(s, "epoch", after, sizeof after, err, sizeof err));
     assert_int_not_equal(after[0], epoch[0]);
     step_close(s);
     ref_case_free(c);
-    printf("%u replays, out of %u within its bound\n", replays, replays - missed);
+    printf("%u replays\n", replays);
 }
 
 /* Launches in a row, no wait between them: each starts when the one before it is done. */
