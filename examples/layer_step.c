@@ -16,69 +16,62 @@
 enum {
     HIDDEN = 5120,
     Q_RANK = 1280,
-    HEADS = 16,
-    Q_ROWS = HEADS * 512,
+    Q_ROWS = 16 * 512, /* 16 heads */
     O_ROWS = 2048,
     TOPK = 512,
     BLOCK = 64,
-    STEPS = 4,
     CACHE = 4 * BLOCK * 584,
     POSITIONS = 64
 };
 
-/* Memory behind the pointer arguments of both kernels: size, and the word that it is filled with.
- */
-static struct memory {
+/* Both kernels' arguments: numbers, or the size of the memory and the word it is filled with. */
+static const struct argument {
     const char *name;
+    int64_t number;
     size_t size;
     uint32_t word;
-    void *ptr;
-} memory[] = {
-    {"x",        HIDDEN * 2,                          0x3f803f80}, /* bf16 1.0 */
-    {"wqkv",     (Q_RANK + 512) * HIDDEN,             0x38b83838}, /* e4m3 1, 1, -1, 1 */
-    {"wqkv_s",   (Q_RANK + 512) / 32 * (HIDDEN / 32), 0x7a7a7a7a}, /* E8M0 2^-5 */
-    {"qn_w",     Q_RANK * 2,                          0x3f803f80},
-    {"kvn_w",    512 * 2,                             0x3f803f80},
-    {"wqb",      Q_ROWS * Q_RANK,                     0x38303830},
-    {"wqb_s",    Q_ROWS / 32 * (Q_RANK / 32),         0x7a7a7a7a},
-    {"cos_sin",  POSITIONS * 64 * 4,                  0x3f3504f3}, /* every angle pi / 4 */
-    {"pos",      8,                                   0         },
-    {"slot",     8,                                   0         },
-    {"swa",      CACHE,                               0         },
-    {"q",        Q_ROWS * 2,                          0         },
-    {"qr_out",   Q_RANK * 2,                          0         },
-    {"swa_idx",  128 * 4,                             0         },
-    {"swa_lens", 4,                                   1         },
-    {"comp_bt",  POSITIONS * 4,                       0         },
-    {"topk",     TOPK * 4,                            0xffffffff}, /* no compressed row yet */
-    {"t2r",      4,                                   0         },
-    {"tl",       4,                                   0         }, /* stamped by timeline builds alone */
-    {"kt",       (TOPK + 128) * 4,                    0         },
-    {"klen",     2 * 4,                               0         },
-    {"comp",     CACHE,                               0         },
-    {"zrec",     584,                                 0         },
-    {"sink",     HEADS * 4,                           0         },
-    {"woa",      O_ROWS * 4096,                       0x38b038b0},
-    {"woa_s",    O_ROWS / 32 * (4096 / 32),           0x7a7a7a7a},
-    {"wob",      HIDDEN * O_ROWS,                     0x38b838b0},
-    {"wob_s",    HIDDEN / 32 * (O_ROWS / 32),         0x7a7a7a7a},
-    {"out",      HIDDEN * 2,                          0         },
-    {"scratch",  0,                                   0         },
-    {"epoch",    0,                                   0         },
+} arguments[] = {
+    {"x",           0,           HIDDEN * 2,                          0x3f803f80}, /* bf16 1.0 */
+    {"x_stride",    HIDDEN,      0,                                   0         },
+    {"wqkv",        0,           (Q_RANK + 512) * HIDDEN,             0x38b83838}, /* e4m3 1, 1, -1, 1 */
+    {"wqkv_s",      0,           (Q_RANK + 512) / 32 * (HIDDEN / 32), 0x7a7a7a7a}, /* E8M0 2^-5 */
+    {"qn_w",        0,           Q_RANK * 2,                          0x3f803f80},
+    {"kvn_w",       0,           512 * 2,                             0x3f803f80},
+    {"wqb",         0,           Q_ROWS * Q_RANK,                     0x38303830},
+    {"wqb_s",       0,           Q_ROWS / 32 * (Q_RANK / 32),         0x7a7a7a7a},
+    {"cos_sin",     0,           POSITIONS * 64 * 4,                  0x3f3504f3}, /* angles of pi / 4 */
+    {"pos",         0,           8,                                   0         },
+    {"slot",        0,           8,                                   0         },
+    {"swa",         0,           CACHE,                               0         },
+    {"swa_stride",  BLOCK * 584, 0,                                   0         },
+    {"swa_block",   BLOCK,       0,                                   0         },
+    {"q",           0,           Q_ROWS * 2,                          0         },
+    {"qr_out",      0,           Q_RANK * 2,                          0         },
+    {"swa_idx",     0,           128 * 4,                             0         },
+    {"swa_lens",    0,           4,                                   1         },
+    {"comp_bt",     0,           POSITIONS * 4,                       0         },
+    {"bt_stride",   POSITIONS,   0,                                   0         },
+    {"topk",        0,           TOPK * 4,                            0xffffffff}, /* no compressed row yet */
+    {"t2r",         0,           4,                                   0         },
+    {"tl",          0,           4,                                   0         }, /* of timeline builds alone */
+    {"kt",          0,           (TOPK + 128) * 4,                    0         },
+    {"klen",        0,           2 * 4,                               0         },
+    {"comp",        0,           CACHE,                               0         },
+    {"comp_stride", BLOCK * 584, 0,                                   0         },
+    {"comp_block",  BLOCK,       0,                                   0         },
+    {"zrec",        0,           584,                                 0         },
+    {"sink",        0,           16 * 4,                              0         },
+    {"woa",         0,           O_ROWS * 4096,                       0x38b038b0},
+    {"woa_s",       0,           O_ROWS / 32 * (4096 / 32),           0x7a7a7a7a},
+    {"wob",         0,           HIDDEN * O_ROWS,                     0x38b838b0},
+    {"wob_s",       0,           HIDDEN / 32 * (O_ROWS / 32),         0x7a7a7a7a},
+    {"out",         0,           HIDDEN * 2,                          0         },
+    {"out_stride",  HIDDEN,      0,                                   0         },
+    {"qk_scale",    0,           0,                                   0         }, /* below */
+    {"scratch",     0,           0,                                   0         },
+    {"epoch",       0,           0,                                   0         },
 };
-
-static const struct {
-    const char *name;
-    int64_t value;
-} numbers[] = {
-    {"x_stride",    HIDDEN     },
-    {"out_stride",  HIDDEN     },
-    {"swa_stride",  BLOCK * 584},
-    {"swa_block",   BLOCK      },
-    {"comp_stride", BLOCK * 584},
-    {"comp_block",  BLOCK      },
-    {"bt_stride",   POSITIONS  }
-};
+enum { COUNT = sizeof arguments / sizeof arguments[0], QK_SCALE = COUNT - 3, SCRATCH, EPOCH };
 
 static struct cogen_rt_error error;
 
@@ -90,81 +83,68 @@ static void need(enum cogen_rt_status status)
     exit(1);
 }
 
-static struct memory *find(const char *name)
+static void *find(const struct cogen_rt_value *values, const char *name)
 {
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
-        if (strcmp(memory[i].name, name) == 0)
-            return &memory[i];
+    for (int i = 0; i < COUNT; i++)
+        if (strcmp(values[i].name, name) == 0)
+            return (void *)values[i].pointer;
     return NULL;
-}
-
-static struct cogen_rt_args *bind(struct cogen_rt_kernel *kernel)
-{
-    const struct cogen_rt_entry *entry = cogen_rt_kernel_entry(kernel);
-    struct cogen_rt_args *args;
-    need(cogen_rt_args_new(kernel, &args, &error));
-    for (size_t i = 0; i < entry->arg_count; i++) {
-        const struct cogen_rt_arg *arg = &entry->args[i];
-        const struct memory *m = find(arg->name);
-        if (arg->kind == COGEN_RT_POINTER && m)
-            need(cogen_rt_set_pointer(args, arg->name, m->ptr, &error));
-        if (arg->kind == COGEN_RT_F32) /* qk_scale: 512^-0.5 log2(e) */
-            need(cogen_rt_set_f32(args, arg->name, 0.0637587f, &error));
-        for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++)
-            if (strcmp(numbers[j].name, arg->name) == 0)
-                need(arg->kind == COGEN_RT_I64
-                         ? cogen_rt_set_i64(args, arg->name, numbers[j].value, &error)
-                         : cogen_rt_set_i32(args, arg->name, (int32_t)numbers[j].value, &error));
-    }
-    need(cogen_rt_args_check(args, &error));
-    return args;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: layer_step MANIFEST [emu|hsa|auto]\n");
-        return 2;
-    }
+    static const char *const keys[2] = {"kernel=front model=v41-flash tokens=1 tp=4 ratio=2",
+                                        "kernel=back model=v41-flash tokens=1 tp=4 ratio=2"};
     struct cogen_rt_device *device;
     struct cogen_rt_library *library;
     struct cogen_rt_queue *queue;
     struct cogen_rt_kernel *kernels[2];
     struct cogen_rt_args *args[2];
-    static const char *const keys[2] = {"kernel=front model=v41-flash tokens=1 tp=4 ratio=2",
-                                        "kernel=back model=v41-flash tokens=1 tp=4 ratio=2"};
+    struct cogen_rt_value values[COUNT];
+    void *memory[COUNT] = {0};
+    if (argc < 2) {
+        fprintf(stderr, "usage: layer_step MANIFEST [emu|hsa|auto]\n");
+        return 2;
+    }
     need(cogen_rt_open(argc > 2 ? argv[2] : "auto", &device, &error));
     need(cogen_rt_library_load(argv[1], &library, &error));
+    need(cogen_rt_queue_new(device, &queue, &error));
     for (int k = 0; k < 2; k++) {
         const struct cogen_rt_entry *entry = cogen_rt_library_find(library, keys[k], &error);
         need(entry ? COGEN_RT_OK : error.status);
         need(cogen_rt_kernel_load(device, library, entry, &kernels[k], &error));
     }
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0] - 2; i++) {
-        need(cogen_rt_alloc(device, memory[i].size, &memory[i].ptr, &error));
-        need(cogen_rt_fill(device, memory[i].ptr, memory[i].word, memory[i].size, &error));
+    const struct cogen_rt_entry *layer = cogen_rt_kernel_entry(kernels[0]);
+    need(cogen_rt_scratch_alloc(device, layer, &memory[SCRATCH], &error));
+    need(cogen_rt_epoch_alloc(device, layer, &memory[EPOCH], &error));
+    for (int i = 0; i < COUNT; i++) {
+        const struct argument *a = &arguments[i];
+        if (a->size) {
+            need(cogen_rt_alloc(device, a->size, &memory[i], &error));
+            need(cogen_rt_fill(device, memory[i], a->word, a->size, &error));
+        }
+        values[i] = (struct cogen_rt_value){a->name, memory[i], a->number, 0.0f};
     }
-    need(cogen_rt_scratch_alloc(device, cogen_rt_kernel_entry(kernels[0]), &find("scratch")->ptr,
-                                &error));
-    need(cogen_rt_epoch_alloc(device, cogen_rt_kernel_entry(kernels[0]), &find("epoch")->ptr,
-                              &error));
-    need(cogen_rt_queue_new(device, &queue, &error));
-    for (int k = 0; k < 2; k++)
-        args[k] = bind(kernels[k]);
+    values[QK_SCALE].real = 0.0637587f; /* 512^-0.5 log2(e) */
+    for (int k = 0; k < 2; k++) {
+        need(cogen_rt_args_new(kernels[k], &args[k], &error));
+        need(cogen_rt_set_values(args[k], values, COUNT, &error));
+        need(cogen_rt_args_check(args[k], &error));
+    }
 
-    for (int64_t step = 0; step < STEPS; step++) {
-        int32_t window[128],
-            length = (int32_t)step + 1; /* the step sees its own row and the ones before it */
-        for (int i = 0; i < 128; i++)
-            window[i] = i;
-        need(cogen_rt_copy(device, find("pos")->ptr, &step, sizeof step, &error));
-        need(cogen_rt_copy(device, find("slot")->ptr, &step, sizeof step, &error));
-        need(cogen_rt_copy(device, find("swa_idx")->ptr, window, sizeof window, &error));
-        need(cogen_rt_copy(device, find("swa_lens")->ptr, &length, sizeof length, &error));
+    int32_t window[128];
+    for (int i = 0; i < 128; i++)
+        window[i] = i;
+    need(cogen_rt_copy(device, find(values, "swa_idx"), window, sizeof window, &error));
+    for (int64_t step = 0; step < 4; step++) {
+        int32_t length = (int32_t)step + 1; /* the step sees its own row and the ones before it */
+        uint16_t out[4];
+        need(cogen_rt_copy(device, find(values, "pos"), &step, sizeof step, &error));
+        need(cogen_rt_copy(device, find(values, "slot"), &step, sizeof step, &error));
+        need(cogen_rt_copy(device, find(values, "swa_lens"), &length, sizeof length, &error));
         need(cogen_rt_launch_pair(queue, args[0], args[1], &error));
         need(cogen_rt_wait(queue, 600000, &error));
-        uint16_t out[4];
-        need(cogen_rt_copy(device, out, find("out")->ptr, sizeof out, &error));
+        need(cogen_rt_copy(device, out, find(values, "out"), sizeof out, &error));
         printf("step %d: out = %04x %04x %04x %04x ...\n", (int)step, out[0], out[1], out[2],
                out[3]);
     }
@@ -174,8 +154,8 @@ int main(int argc, char **argv)
         cogen_rt_args_free(args[k]);
         cogen_rt_kernel_free(kernels[k]);
     }
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
-        cogen_rt_free(device, memory[i].ptr);
+    for (int i = 0; i < COUNT; i++)
+        cogen_rt_free(device, memory[i]);
     cogen_rt_library_free(library);
     cogen_rt_close(device);
     return 0;

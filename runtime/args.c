@@ -102,6 +102,41 @@ enum cogen_rt_status cogen_rt_set_f32(struct cogen_rt_args *a, const char *name,
     return set(a, name, COGEN_RT_F32, &value, sizeof value, err);
 }
 
+static enum cogen_rt_status set_value(struct cogen_rt_args *a, const struct cogen_rt_arg *arg,
+                                      const struct cogen_rt_value *v, struct cogen_rt_error *err)
+{
+    switch (arg->kind) {
+    case COGEN_RT_POINTER:
+        return cogen_rt_set_pointer(a, arg->name, v->pointer, err);
+    case COGEN_RT_F32:
+        return cogen_rt_set_f32(a, arg->name, v->real, err);
+    case COGEN_RT_I64:
+        return cogen_rt_set_i64(a, arg->name, v->integer, err);
+    case COGEN_RT_I32:
+        break;
+    }
+    if (v->integer < INT32_MIN || v->integer > INT32_MAX)
+        return rt_fail(err, COGEN_RT_BAD_ARGUMENT, "%s: argument %s is of kind %s, given %lld",
+                       a->kernel->entry->name, arg->name, rt_kind_names[arg->kind],
+                       (long long)v->integer);
+    return cogen_rt_set_i32(a, arg->name, (int32_t)v->integer, err);
+}
+
+enum cogen_rt_status cogen_rt_set_values(struct cogen_rt_args *a,
+                                         const struct cogen_rt_value *values, size_t count,
+                                         struct cogen_rt_error *err)
+{
+    const struct cogen_rt_entry *e = a->kernel->entry;
+    for (size_t i = 0; i < e->arg_count; i++)
+        for (size_t v = 0; v < count; v++)
+            if (strcmp(values[v].name, e->args[i].name) == 0) {
+                enum cogen_rt_status status = set_value(a, &e->args[i], &values[v], err);
+                if (status != COGEN_RT_OK)
+                    return status;
+            }
+    return rt_ok(err);
+}
+
 enum cogen_rt_status cogen_rt_args_check(const struct cogen_rt_args *a, struct cogen_rt_error *err)
 {
     if (a->unset == 0)

@@ -195,6 +195,19 @@ COGEN_RT_API enum cogen_rt_status cogen_rt_set_i64(struct cogen_rt_args *args, c
                                                    int64_t value, struct cogen_rt_error *err);
 COGEN_RT_API enum cogen_rt_status cogen_rt_set_f32(struct cogen_rt_args *args, const char *name,
                                                    float value, struct cogen_rt_error *err);
+/* The value of an argument, whatever its kind: the member of that kind counts. */
+struct cogen_rt_value {
+    const char *name;
+    const void *pointer;
+    int64_t integer; /* of an i64; of an i32, which it must fit */
+    float real;
+};
+/* Sets every argument of the block that is among the values by name. Values that the kernel has no
+ * argument for are left out, so that one list serves both kernels of a layer; an argument that has
+ * no value stays as it is. */
+COGEN_RT_API enum cogen_rt_status cogen_rt_set_values(struct cogen_rt_args *args,
+                                                      const struct cogen_rt_value *values,
+                                                      size_t count, struct cogen_rt_error *err);
 /* Refuses a block with unset arguments and names each. */
 COGEN_RT_API enum cogen_rt_status cogen_rt_args_check(const struct cogen_rt_args *args,
                                                       struct cogen_rt_error *err);

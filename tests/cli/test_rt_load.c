@@ -302,6 +302,28 @@ static void a_key_that_is_not_there_lists_the_nearest(void **state)
     cogen_rt_library_free(lib);
 }
 
+/* One value of every kind for every argument, and one for none. */
+static void values_are_set_by_kind(struct cogen_rt_args *args, const struct cogen_rt_entry *e)
+{
+    struct cogen_rt_value values[64] = {
+        {.name = "nonsense", .integer = 1}
+    };
+    struct cogen_rt_error err;
+    assert_true(e->arg_count < 64);
+    for (size_t i = 0; i < e->arg_count; i++)
+        values[1 + i] = (struct cogen_rt_value){e->args[i].name, &err, INT64_C(1) << 40, 0.5f};
+    assert_int_equal(cogen_rt_set_values(args, values, e->arg_count + 1, &err),
+                     COGEN_RT_BAD_ARGUMENT);
+    assert_says(&err, "of kind i32", "1099511627776");
+    for (size_t i = 0; i < e->arg_count; i++)
+        values[1 + i].integer = -5;
+    assert_int_equal(cogen_rt_set_values(args, values, e->arg_count, &err), COGEN_RT_OK);
+    assert_int_equal(cogen_rt_args_check(args, &err), COGEN_RT_BAD_ARGUMENT);
+    assert_says(&err, "1 of ", e->args[e->arg_count - 1].name);
+    assert_int_equal(cogen_rt_set_values(args, values, e->arg_count + 1, &err), COGEN_RT_OK);
+    assert_int_equal(cogen_rt_args_check(args, &err), COGEN_RT_OK);
+}
+
 static void arguments_are_checked(void **state)
 {
     struct fixture *f = *state;
@@ -330,6 +352,7 @@ static void arguments_are_checked(void **state)
     assert_int_equal(cogen_rt_args_check(args, &err), COGEN_RT_BAD_ARGUMENT);
     assert_null(strstr(err.text, " wqkv "));
     assert_int_equal(cogen_rt_wait(queue, 1000, &err), COGEN_RT_OK); /* nothing was launched */
+    values_are_set_by_kind(args, e);
 
     cogen_rt_queue_free(queue);
     cogen_rt_args_free(args);
