@@ -302,9 +302,9 @@ void alu_test_mfma_sparse(void **state)
         {2, 3}
     };
     static uint32_t index[EMU_LANES];
-    for (unsigned n = 0; n < sizeof sparse / sizeof sparse[0]; n++) {
-        const struct matrix_op op = {sparse[n].name, sparse[n].m, sparse[n].k, 1,
-                                     sparse[n].a,    sparse[n].b};
+    for (unsigned n = 0; n < 2 * (sizeof sparse / sizeof sparse[0]); n++) {
+        const struct sparse_op *form = &sparse[n / 2];
+        const struct matrix_op op = {form->name, form->m, form->k, 1, form->a, form->b};
         unsigned per_lane = op.m * op.k / 64, bits = per_lane, seed = n + 3;
         fill(&op, false, n);
         put_c(&op, d_rows, n + 1);
@@ -327,8 +327,10 @@ void alu_test_mfma_sparse(void **state)
             }
         }
         struct emu_alu alu = {
-            .dst = d_rows, .src = {a_rows, b_rows, index},
-                 .abid = (uint8_t)set
+            .dst = d_rows,
+            .src = {a_rows, b_rows, index},
+            .abid = (uint8_t)set,
+            .precise = n % 2 == 1
         };
         alu_row(*state, op.name)->fn(&alu);
         for (unsigned i = 0; i < op.m; i++) {
@@ -409,10 +411,49 @@ static float dot(struct alu_coverage *coverage, const char *name, enum kind kind
     return value;
 }
 
+/* Of row 0 of A. */
+static void nan_scale(struct alu_coverage *coverage, struct emu_alu alu)
+{
+    static uint32_t scales[2 * EMU_LANES];
+    for (unsigned l = 0; l < 2 * EMU_LANES; l++) {
+        scales[l] = l == 0 ? 0xff : 0x7f;
+    }
+    memset(a_rows, 0, sizeof a_rows);
+    memset(b_rows, 0, sizeof b_rows);
+    memset(c_rows, 0, sizeof c_rows);
+    const uint32_t *const src[] = {a_rows, b_rows, c_rows, scales};
+    memcpy(alu.src, src, sizeof src);
+    alu.dst = d_rows;
+    alu_row(coverage, "v_mfma_scale_f32_16x16x128_f8f6f4")->fn(&alu);
+    assert_true((d_rows[0] & 0x7fffffff) > 0x7f800000);
+    assert_int_equal(d_rows[EMU_LANES], 0);
+}
+
+/* Inf, NaN and overflow are the same however sums are made. */
+static void specials(struct alu_coverage *coverage, struct emu_alu alu)
+{
+    static const char *const bf16 = "v_mfma_f32_16x16x16_bf16";
+    uint32_t a[32] = {0x7f80}, b[32] = {0x3f80};
+    assert_true(dot(coverage, bf16, BF16, 16, a, b, 1.0F, alu) == INFINITY);
+    a[1] = 0xff80, b[1] = 0x3f80;
+    assert_true(isnan(dot(coverage, bf16, BF16, 16, a, b, 1.0F, alu)));
+    a[0] = 0;
+    assert_true(dot(coverage, bf16, BF16, 16, a, b, 1.0F, alu) == -INFINITY);
+    assert_true(isnan(dot(coverage, bf16, BF16, 16, a, b, INFINITY, alu)));
+    a[0] = 0x7f00, b[0] = 0x4000, a[1] = 0; /* 2^127 * 2 */
+    assert_true(dot(coverage, bf16, BF16, 16, a, b, 1.0F, alu) == INFINITY);
+    alu.mode = EMU_MODE_OVFL;
+    assert_true(dot(coverage, bf16, BF16, 16, a, b, 1.0F, alu) == 0x1.fffffep127F);
+    alu.mode = 0, a[0] = 0;
+    assert_true(isnan(dot(coverage, bf16, BF16, 16, a, b, NAN, alu)));
+    assert_true(dot(coverage, bf16, BF16, 16, a, b, -INFINITY, alu) == -INFINITY);
+    nan_scale(coverage, alu);
+}
+
 void alu_test_mfma_model(void **state)
 {
     static const char *const bf16 = "v_mfma_f32_16x16x16_bf16";
-    const struct emu_alu plain = {0}, exact = {.precise = true}, limited = {.mode = EMU_MODE_OVFL};
+    const struct emu_alu plain = {0}, exact = {.precise = true};
     uint32_t a[32] = {0}, b[32] = {0};
     /* 2^24 + 1 - 2^24 in one group: nothing is lost, the group is summed exactly at 24 fraction
      * bits */
@@ -437,17 +478,8 @@ void alu_test_mfma_model(void **state)
     /* denormal sources and results are kept */
     a[0] = 0x0001, b[0] = 0x3f80;
     assert_true(dot(*state, bf16, BF16, 16, a, b, 0, plain) == 0x1p-133F);
-    /* Inf, NaN, overflow */
-    a[0] = 0x7f80, b[0] = 0x3f80;
-    assert_true(dot(*state, bf16, BF16, 16, a, b, 1.0F, plain) == INFINITY);
-    a[1] = 0xff80, b[1] = 0x3f80;
-    assert_true(isnan(dot(*state, bf16, BF16, 16, a, b, 1.0F, plain)));
-    a[0] = 0x7f00, b[0] = 0x4000, a[1] = 0; /* 2^127 * 2 */
-    assert_true(dot(*state, bf16, BF16, 16, a, b, 1.0F, plain) == INFINITY);
-    assert_true(dot(*state, bf16, BF16, 16, a, b, 1.0F, limited) == 0x1.fffffep127F);
-    a[0] = 0;
-    assert_true(isnan(dot(*state, bf16, BF16, 16, a, b, NAN, plain)));
-    assert_true(dot(*state, bf16, BF16, 16, a, b, -INFINITY, plain) == -INFINITY);
+    specials(*state, plain);
+    specials(*state, exact);
     /* 8-bit forms lose a C more than 25 binades below: 448 * 448 = 1.53 * 2^17 counts as exponent
      * 16 */
     static const char *const fp8 = "v_mfma_f32_16x16x32_fp8_fp8";
@@ -467,20 +499,6 @@ void alu_test_mfma_model(void **state)
     assert_true(dot(*state, fp8, FP8, 32, a, b, 0, fnuz) == 0.25F);
     a[5] = 0x80;
     assert_true(isnan(dot(*state, fp8, FP8, 32, a, b, 0, fnuz)));
-    /* a NaN scale */
-    static uint32_t scales[2 * EMU_LANES];
-    for (unsigned l = 0; l < 2 * EMU_LANES; l++) {
-        scales[l] = l == 0 ? 0xff : 0x7f;
-    }
-    memset(a_rows, 0, sizeof a_rows);
-    memset(b_rows, 0, sizeof b_rows);
-    memset(c_rows, 0, sizeof c_rows);
-    struct emu_alu scaled = {
-        .dst = d_rows, .src = {a_rows, b_rows, c_rows, scales}
-    };
-    alu_row(*state, "v_mfma_scale_f32_16x16x128_f8f6f4")->fn(&scaled);
-    assert_true((d_rows[0] & 0x7fffffff) > 0x7f800000); /* row 0 */
-    assert_int_equal(d_rows[EMU_LANES], 0);
     /* f32 forms are fused multiply-adds; denormals of A and B follow MODE */
     static const char *const f32 = "v_mfma_f32_16x16x4_f32";
     const struct emu_alu keep = {.denorm32 = 3};

@@ -348,107 +348,6 @@ MODEL_ROW(4)
 MODEL_ROW(16)
 MODEL_ROW(32)
 
-/* A block's exact products in double, total[row][column]: a[row][k] and b[k][column] are single
- * products' factors, which double multiplies exactly. */
-struct precise {
-    _Alignas(64) double a[32][MAX_K];
-    _Alignas(64) double total[32][32];
-    const float *b[MAX_K];
-    int scale_a[32][4];        /* of the row, by 32-block, unbiased */
-    const int32_t *scale_b[4]; /* of the columns */
-};
-
-/* Rows from `row` and columns from `column` on, `rows` and `columns` of them; sums of 32 in K, each
- * at its scale. */
-static inline __attribute__((always_inline)) void precise_sums(const struct mfma_shape *shape,
-                                                               struct precise *p, unsigned row,
-                                                               unsigned column, const unsigned rows,
-                                                               const unsigned columns)
-{
-    unsigned step = shape->scaled ? BLOCK : shape->k;
-    for (unsigned from = 0; from < shape->k; from += step) {
-        double block[4][32] = {{0.0}};
-        for (unsigned k = from; k < from + step; k++) {
-            const float *b = p->b[k] + column;
-            for (unsigned i = 0; i < rows; i++) {
-                for (unsigned j = 0; j < columns; j++) {
-                    block[i][j] += p->a[row + i][k] * (double)b[j];
-                }
-            }
-        }
-        for (unsigned i = 0; i < rows; i++) {
-            for (unsigned j = 0; j < columns; j++) {
-                int scale = shape->scaled ? p->scale_a[row + i][from / BLOCK] +
-                                                p->scale_b[from / BLOCK][column + j]
-                                          : 0;
-                p->total[row + i][column + j] += block[i][j] * numeric_pow2(scale);
-            }
-        }
-    }
-}
-
-static void precise_plain(const struct mfma_shape *shape, struct precise *p)
-{
-    for (unsigned row = 0; row < shape->m; row++) {
-        precise_sums(shape, p, row, 0, 1, shape->m);
-    }
-}
-
-#if defined(__x86_64__)
-/* precise_sums of four rows and eight columns: a fused multiply-add of an exact product is the
- * plain one. */
-__attribute__((target("avx2,fma"))) static void
-precise_sums_fma(const struct mfma_shape *shape, struct precise *p, unsigned row, unsigned column)
-{
-    unsigned step = shape->scaled ? BLOCK : shape->k;
-    for (unsigned from = 0; from < shape->k; from += step) {
-        __m256d block[4][2];
-        for (unsigned i = 0; i < 4; i++) {
-            block[i][0] = block[i][1] = _mm256_setzero_pd();
-        }
-        for (unsigned k = from; k < from + step; k++) {
-            const float *b = p->b[k] + column;
-            __m256d b0 = _mm256_cvtps_pd(_mm_loadu_ps(b));
-            __m256d b1 = _mm256_cvtps_pd(_mm_loadu_ps(b + 4));
-            for (unsigned i = 0; i < 4; i++) {
-                __m256d a = _mm256_broadcast_sd(&p->a[row + i][k]);
-                block[i][0] = _mm256_fmadd_pd(a, b0, block[i][0]);
-                block[i][1] = _mm256_fmadd_pd(a, b1, block[i][1]);
-            }
-        }
-        for (unsigned i = 0; i < 4; i++) {
-            for (unsigned half = 0; half < 2; half++) {
-                double *total = &p->total[row + i][column + 4 * half];
-                __m128i scale = _mm_setzero_si128();
-                if (shape->scaled) {
-                    const int32_t *of_b = p->scale_b[from / BLOCK] + column + (size_t)4 * half;
-                    scale = _mm_add_epi32(_mm_set1_epi32(p->scale_a[row + i][from / BLOCK]),
-                                          _mm_loadu_si128((const __m128i_u *)of_b));
-                }
-                __m256d scaled = _mm256_mul_pd(block[i][half], pow2_avx2(scale));
-                _mm256_store_pd(total, _mm256_add_pd(_mm256_load_pd(total), scaled));
-            }
-        }
-    }
-}
-#endif
-
-static void precise_totals(const struct mfma_shape *shape, struct precise *p)
-{
-    memset(p->total, 0, sizeof p->total);
-#if defined(__x86_64__)
-    if (shape->m >= 16 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        for (unsigned row = 0; row < shape->m; row += 4) {
-            for (unsigned column = 0; column < shape->m; column += 8) {
-                precise_sums_fma(shape, p, row, column);
-            }
-        }
-        return;
-    }
-#endif
-    precise_plain(shape, p);
-}
-
 /* Scale bytes of both operands for every lane: byte chosen by op_sel and op_sel_hi. 255 is NaN. */
 struct scale_rows {
     int32_t exp[2][EMU_LANES];
@@ -470,6 +369,137 @@ static void load_scales(const struct job *j, struct scale_rows *out)
             out->any_nan |= code == 255;
         }
     }
+}
+
+/* One block's operands, as its sums read them. */
+struct block {
+    struct strip strip;     /* the model's, of B and of A's row strip.row */
+    struct scales scales;   /* the same */
+    const float *b[MAX_K];  /* plain values of B's columns */
+    unsigned a_lane[MAX_K]; /* lane of A's row 0 */
+    const struct scale_rows *scale_rows;
+    unsigned scale_blocks; /* of K, 0: not scaled */
+};
+
+static void block_begin(const struct job *job, const struct scale_rows *scale_rows, unsigned block,
+                        struct block *x)
+{
+    const struct mfma_shape *s = job->shape;
+    unsigned a_block = mfma_a_block(job->alu, s, block);
+    x->scale_rows = scale_rows;
+    x->scale_blocks = s->scaled ? s->k / (unsigned)BLOCK : 0;
+    for (unsigned k = 0; k < s->k; k++) {
+        unsigned plane = job->b.order.plane[k], lane = first_lane(s, &job->b.order, k, block);
+        x->b[k] = &job->vb[plane][lane];
+        x->a_lane[k] = first_lane(s, &job->a.order, k, a_block);
+        if (job->alu->precise) {
+            continue;
+        }
+        x->strip.b_sig[k] = &job->sb.sig[plane][lane];
+        x->strip.b_exp[k] = &job->sb.exp[plane][lane];
+        x->strip.a_sig[k] = &job->sa.sig[job->a.order.plane[k]][x->a_lane[k]];
+        x->strip.a_exp[k] = &job->sa.exp[job->a.order.plane[k]][x->a_lane[k]];
+    }
+    for (unsigned b = 0; b < x->scale_blocks; b++) {
+        x->scales.b[b] = &scale_rows->exp[1][s->m * b];
+    }
+}
+
+/* A block's exact sums in double. Factors are f32 values, whose products double holds exactly. */
+struct precise {
+    _Alignas(64) double a[32][MAX_K];  /* [row][k] */
+    _Alignas(64) double total[32][32]; /* [row][column] */
+    int scale[32][4];                  /* of A's row, by 32-block, unbiased */
+};
+
+/* Sums of 32 in K, each at its scale. */
+static void precise_plain(const struct mfma_shape *shape, const struct block *x, struct precise *p)
+{
+    unsigned step = shape->scaled ? BLOCK : shape->k;
+    for (unsigned i = 0; i < shape->m; i++) {
+        for (unsigned from = 0; from < shape->k; from += step) {
+            double sum[32] = {0.0};
+            for (unsigned k = from; k < from + step; k++) {
+                for (unsigned j = 0; j < shape->m; j++) {
+                    sum[j] += p->a[i][k] * (double)x->b[k][j];
+                }
+            }
+            for (unsigned j = 0; j < shape->m; j++) {
+                unsigned b = from / BLOCK;
+                int scale = shape->scaled ? p->scale[i][b] + x->scales.b[b][j] : 0;
+                p->total[i][j] += sum[j] * numeric_pow2(scale);
+            }
+        }
+    }
+}
+
+#if defined(__x86_64__)
+/* The same sums of four rows and eight columns: a fused multiply-add of an exact product is the
+ * plain one. */
+__attribute__((target("avx2,fma"))) static void precise_tile(const struct mfma_shape *shape,
+                                                             const struct block *x,
+                                                             struct precise *p, unsigned row,
+                                                             unsigned column)
+{
+    unsigned step = shape->scaled ? BLOCK : shape->k;
+    for (unsigned from = 0; from < shape->k; from += step) {
+        __m256d sum[4][2];
+        for (unsigned i = 0; i < 4; i++) {
+            sum[i][0] = sum[i][1] = _mm256_setzero_pd();
+        }
+        for (unsigned k = from; k < from + step; k++) {
+            const float *b = x->b[k] + column;
+            __m256d b0 = _mm256_cvtps_pd(_mm_loadu_ps(b));
+            __m256d b1 = _mm256_cvtps_pd(_mm_loadu_ps(b + 4));
+            for (unsigned i = 0; i < 4; i++) {
+                __m256d a = _mm256_broadcast_sd(&p->a[row + i][k]);
+                sum[i][0] = _mm256_fmadd_pd(a, b0, sum[i][0]);
+                sum[i][1] = _mm256_fmadd_pd(a, b1, sum[i][1]);
+            }
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            for (unsigned half = 0; half < 2; half++) {
+                double *total = &p->total[row + i][column + 4 * half];
+                __m128i scale = _mm_setzero_si128();
+                if (shape->scaled) {
+                    const int32_t *of_b = x->scales.b[from / BLOCK] + column + (size_t)4 * half;
+                    scale = _mm_add_epi32(_mm_set1_epi32(p->scale[row + i][from / BLOCK]),
+                                          _mm_loadu_si128((const __m128i_u *)of_b));
+                }
+                __m256d scaled = _mm256_mul_pd(sum[i][half], pow2_avx2(scale));
+                _mm256_store_pd(total, _mm256_add_pd(_mm256_load_pd(total), scaled));
+            }
+        }
+    }
+}
+#endif
+
+static void precise_block(const struct job *job, const struct block *x, struct precise *p)
+{
+    const struct mfma_shape *s = job->shape;
+    memset(p->total, 0, sizeof p->total);
+    for (unsigned k = 0; k < s->k; k++) {
+        const float *column = &job->va[job->a.order.plane[k]][x->a_lane[k]];
+        for (unsigned i = 0; i < s->m; i++) {
+            p->a[i][k] = (double)column[i];
+        }
+    }
+    for (unsigned b = 0; b < x->scale_blocks; b++) {
+        for (unsigned i = 0; i < s->m; i++) {
+            p->scale[i][b] = x->scale_rows->exp[0][i + s->m * b];
+        }
+    }
+#if defined(__x86_64__)
+    if (s->m >= 16 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        for (unsigned row = 0; row < s->m; row += 4) {
+            for (unsigned column = 0; column < s->m; column += 8) {
+                precise_tile(s, x, p, row, column);
+            }
+        }
+        return;
+    }
+#endif
+    precise_plain(s, x, p);
 }
 
 /* Sums of one output where Inf, NaN or huge products occur: the group's outcome is that of the
@@ -526,57 +556,6 @@ static void precise_outputs(const double *total, int n, bool limit, float *acc)
         bool over = limit && isinf(r) && isfinite(exact);
         acc[j] = over ? (r < 0.0F ? -FLT_MAX : FLT_MAX) : r;
     }
-}
-
-/* One block's operands, as its sums read them. */
-struct block {
-    struct strip strip;     /* the model's, of B and of A's row strip.row */
-    struct scales scales;   /* the same */
-    const float *b[MAX_K];  /* plain values of B's columns */
-    unsigned a_lane[MAX_K]; /* lane of A's row 0 */
-    const struct scale_rows *scale_rows;
-    unsigned scale_blocks; /* of K, 0: not scaled */
-};
-
-static void block_begin(const struct job *job, const struct scale_rows *scale_rows, unsigned block,
-                        struct block *x)
-{
-    const struct mfma_shape *s = job->shape;
-    unsigned a_block = mfma_a_block(job->alu, s, block);
-    x->scale_rows = scale_rows;
-    x->scale_blocks = s->scaled ? s->k / (unsigned)BLOCK : 0;
-    for (unsigned k = 0; k < s->k; k++) {
-        unsigned plane = job->b.order.plane[k], lane = first_lane(s, &job->b.order, k, block);
-        x->strip.b_sig[k] = &job->sb.sig[plane][lane];
-        x->strip.b_exp[k] = &job->sb.exp[plane][lane];
-        x->b[k] = &job->vb[plane][lane];
-        x->a_lane[k] = first_lane(s, &job->a.order, k, a_block);
-        x->strip.a_sig[k] = &job->sa.sig[job->a.order.plane[k]][x->a_lane[k]];
-        x->strip.a_exp[k] = &job->sa.exp[job->a.order.plane[k]][x->a_lane[k]];
-    }
-    for (unsigned b = 0; b < x->scale_blocks; b++) {
-        x->scales.b[b] = &scale_rows->exp[1][s->m * b];
-    }
-}
-
-/* Every exact sum of the block. */
-static void precise_block(const struct job *job, const struct block *x, struct precise *p)
-{
-    const struct mfma_shape *s = job->shape;
-    for (unsigned k = 0; k < s->k; k++) {
-        const float *column = &job->va[job->a.order.plane[k]][x->a_lane[k]];
-        p->b[k] = x->b[k];
-        for (unsigned i = 0; i < s->m; i++) {
-            p->a[i][k] = (double)column[i];
-        }
-    }
-    for (unsigned b = 0; b < x->scale_blocks; b++) {
-        p->scale_b[b] = x->scales.b[b];
-        for (unsigned i = 0; i < s->m; i++) {
-            p->scale_a[i][b] = x->scale_rows->exp[0][i + s->m * b];
-        }
-    }
-    precise_totals(s, p);
 }
 
 static void special_row(const struct job *job, const struct block *x, bool limit, float *acc)
