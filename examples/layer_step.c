@@ -83,25 +83,69 @@ static void need(enum cogen_rt_status status)
     exit(1);
 }
 
-static void *find(const struct cogen_rt_value *values, const char *name)
+static struct cogen_rt_device *device;
+static void *memory[COUNT]; /* behind the pointer arguments */
+
+static void *find(const char *name)
 {
     for (int i = 0; i < COUNT; i++)
-        if (strcmp(values[i].name, name) == 0)
-            return (void *)values[i].pointer;
+        if (strcmp(arguments[i].name, name) == 0)
+            return memory[i];
     return NULL;
+}
+
+static void make_memory(const struct cogen_rt_entry *layer)
+{
+    need(cogen_rt_scratch_alloc(device, layer, &memory[SCRATCH], &error));
+    need(cogen_rt_epoch_alloc(device, layer, &memory[EPOCH], &error));
+    for (int i = 0; i < COUNT; i++) {
+        const struct argument *a = &arguments[i];
+        if (!a->size)
+            continue;
+        need(cogen_rt_alloc(device, a->size, &memory[i], &error));
+        need(cogen_rt_fill(device, memory[i], a->word, a->size, &error));
+    }
+    int32_t window[128];
+    for (int i = 0; i < 128; i++)
+        window[i] = i;
+    need(cogen_rt_copy(device, find("swa_idx"), window, sizeof window, &error));
+}
+
+static struct cogen_rt_args *bind(struct cogen_rt_kernel *kernel)
+{
+    struct cogen_rt_value values[COUNT];
+    struct cogen_rt_args *args;
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (struct cogen_rt_value){arguments[i].name, memory[i], arguments[i].number, 0};
+    values[QK_SCALE].real = 0.0637587f; /* 512^-0.5 log2(e) */
+    need(cogen_rt_args_new(kernel, &args, &error));
+    need(cogen_rt_set_values(args, values, COUNT, &error));
+    need(cogen_rt_args_check(args, &error));
+    return args;
+}
+
+/* A step sees its own row and the ones before it. */
+static void run_step(struct cogen_rt_queue *queue, struct cogen_rt_args *args[2], int64_t step)
+{
+    int32_t length = (int32_t)step + 1;
+    uint16_t out[4];
+    need(cogen_rt_copy(device, find("pos"), &step, sizeof step, &error));
+    need(cogen_rt_copy(device, find("slot"), &step, sizeof step, &error));
+    need(cogen_rt_copy(device, find("swa_lens"), &length, sizeof length, &error));
+    need(cogen_rt_launch_pair(queue, args[0], args[1], &error));
+    need(cogen_rt_wait(queue, 600000, &error));
+    need(cogen_rt_copy(device, out, find("out"), sizeof out, &error));
+    printf("step %d: out = %04x %04x %04x %04x ...\n", (int)step, out[0], out[1], out[2], out[3]);
 }
 
 int main(int argc, char **argv)
 {
     static const char *const keys[2] = {"kernel=front model=v41-flash tokens=1 tp=4 ratio=2",
                                         "kernel=back model=v41-flash tokens=1 tp=4 ratio=2"};
-    struct cogen_rt_device *device;
     struct cogen_rt_library *library;
     struct cogen_rt_queue *queue;
     struct cogen_rt_kernel *kernels[2];
     struct cogen_rt_args *args[2];
-    struct cogen_rt_value values[COUNT];
-    void *memory[COUNT] = {0};
     if (argc < 2) {
         fprintf(stderr, "usage: layer_step MANIFEST [emu|hsa|auto]\n");
         return 2;
@@ -114,40 +158,11 @@ int main(int argc, char **argv)
         need(entry ? COGEN_RT_OK : error.status);
         need(cogen_rt_kernel_load(device, library, entry, &kernels[k], &error));
     }
-    const struct cogen_rt_entry *layer = cogen_rt_kernel_entry(kernels[0]);
-    need(cogen_rt_scratch_alloc(device, layer, &memory[SCRATCH], &error));
-    need(cogen_rt_epoch_alloc(device, layer, &memory[EPOCH], &error));
-    for (int i = 0; i < COUNT; i++) {
-        const struct argument *a = &arguments[i];
-        if (a->size) {
-            need(cogen_rt_alloc(device, a->size, &memory[i], &error));
-            need(cogen_rt_fill(device, memory[i], a->word, a->size, &error));
-        }
-        values[i] = (struct cogen_rt_value){a->name, memory[i], a->number, 0.0f};
-    }
-    values[QK_SCALE].real = 0.0637587f; /* 512^-0.5 log2(e) */
-    for (int k = 0; k < 2; k++) {
-        need(cogen_rt_args_new(kernels[k], &args[k], &error));
-        need(cogen_rt_set_values(args[k], values, COUNT, &error));
-        need(cogen_rt_args_check(args[k], &error));
-    }
-
-    int32_t window[128];
-    for (int i = 0; i < 128; i++)
-        window[i] = i;
-    need(cogen_rt_copy(device, find(values, "swa_idx"), window, sizeof window, &error));
-    for (int64_t step = 0; step < 4; step++) {
-        int32_t length = (int32_t)step + 1; /* the step sees its own row and the ones before it */
-        uint16_t out[4];
-        need(cogen_rt_copy(device, find(values, "pos"), &step, sizeof step, &error));
-        need(cogen_rt_copy(device, find(values, "slot"), &step, sizeof step, &error));
-        need(cogen_rt_copy(device, find(values, "swa_lens"), &length, sizeof length, &error));
-        need(cogen_rt_launch_pair(queue, args[0], args[1], &error));
-        need(cogen_rt_wait(queue, 600000, &error));
-        need(cogen_rt_copy(device, out, find(values, "out"), sizeof out, &error));
-        printf("step %d: out = %04x %04x %04x %04x ...\n", (int)step, out[0], out[1], out[2],
-               out[3]);
-    }
+    make_memory(cogen_rt_kernel_entry(kernels[0]));
+    for (int k = 0; k < 2; k++)
+        args[k] = bind(kernels[k]);
+    for (int64_t step = 0; step < 4; step++)
+        run_step(queue, args, step);
 
     cogen_rt_queue_free(queue);
     for (int k = 0; k < 2; k++) {

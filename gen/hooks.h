@@ -8,7 +8,8 @@
 struct cogen_hooks {
     void *context; /* handed to every hook */
     /* K1: ahead of the wqkv weights' loads (a latency-critical stage of the caller's), and right
-     * behind them. */
+     * behind them. A register that outlives its hook may be one too many: at some keys K1 needs all
+     * of them, and the build says so. */
     void (*before_wqkv)(Builder *b, void *context);
     void (*after_wqkv)(Builder *b, void *context);
     /* K2: takes wo_b's results in place of the stores to `out`. token V1, column V1 (the first of

@@ -24,20 +24,10 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Tokens in tiles of at most `size`. */
-static int make_tiles(struct token_tile *tiles, int s, int size)
-{
-    int n = 0;
-    for (int t = 0; t < s; t += size)
-        tiles[n++] = (struct token_tile){t, least(size, s - t)};
-    return n;
-}
-
 /* per_workgroup: 16-row tiles a workgroup does, held at once as far as the registers go. */
 static struct gemv_shape make_gemv(int k, int ld, int per_workgroup, bool exact)
 {
-    struct gemv_shape g = {
-        .k = k, .ld = ld, .steps = k / STEP, .tile_tokens = TILE, .exact = exact};
+    struct gemv_shape g = {.k = k, .ld = ld, .steps = k / STEP, .exact = exact};
     g.per_wave = cdiv(g.steps, WAVES);
     g.waves = least(cdiv(g.steps, WAVES - 1) == g.per_wave ? WAVES - 1 : WAVES, g.steps);
     int fit = least(WEIGHT_VGPRS / (g.per_wave * STEP_VGPRS), MAX_TILES);
@@ -60,7 +50,6 @@ static void make_sizes(struct plan *p)
     p->o_rows = p->g * O_RANK;
     p->group_k = m->heads / m->o_groups * HEAD_DIM;
     p->keys = key->topk + WINDOW;
-    p->n_tiles = make_tiles(p->tiles, p->s, TILE);
 }
 
 /* Workgroups without a wqkv part take the stages that need none; where every workgroup has one, all

@@ -24,7 +24,10 @@ enum {
     LINE = 128,      /* bytes of a cache line */
     EPOCH_MARKS = 4, /* first mark word of the epoch buffer */
     EPOCH_WORDS = EPOCH_MARKS + WORKGROUPS,
-    STAMPS = 16, /* timeline: u64 stamps a workgroup, tl[workgroup][stamp] */
+    PAIR_BYTES = 8,              /* a tagged pair */
+    QKVP_BYTES = 2 * PAIR_BYTES, /* a partial of QKVP: the sum as f32, what rounding took from it */
+    QKV_WAVES = 4,               /* of a workgroup at work in K1's qkv stage */
+    STAMPS = 16,                 /* timeline: u64 stamps a workgroup, tl[workgroup][stamp] */
 };
 
 /* A stage's units on workgroups: workgroup b with b' = (b - base) mod 256 < span runs units b', b'
@@ -36,6 +39,7 @@ struct place {
 struct token_tile {
     int first, count;
 };
+enum { PLAN_MAX_TILES = 8 };
 
 /* A GEMV over K: steps of 128 are dealt to waves 0 .. waves - 1 in turn (wave w: steps w, w +
  * waves, ...). Seven waves where that costs no extra round: then wave 7 holds no weights and may
@@ -46,12 +50,16 @@ struct gemv_shape {
     int waves, per_wave; /* waves with work; most steps a wave takes */
     int tiles;           /* 16-row tiles a workgroup holds at a time */
     int rounds;          /* times a workgroup goes round to do all its tiles */
+    bool exact;          /* sums are rounded once (templates/common/products.h): what is quantized
+                            again must not be off by an ulp */
     int tile_tokens;     /* tokens of a pass: 16, or 8 where LDS rows are too long */
-    bool exact;          /* sums are rounded once: what is quantized again must not be off by an
-                            ulp (templates/common/products.h) */
-    int sums_wave, sums_tile; /* a tile's sums in LDS, bytes: a wave's [token][row] of f64, f32
-                                 where not exact; all waves' */
-    int row, codes_row;       /* a token's row and its codes in LDS, padded, bytes */
+    int n_token_tiles;
+    struct token_tile token_tiles[PLAN_MAX_TILES];
+
+    /* in LDS, bytes */
+    int sums_wave;      /* a wave's sums of a row tile: [token][row], f64, or f32 where not exact */
+    int sums_tile;      /* all waves' */
+    int row, codes_row; /* a token's row and its codes, padded */
 };
 
 enum arg_kind { ARG_POINTER, ARG_I32, ARG_I64, ARG_F32 };
@@ -69,7 +77,7 @@ struct plan_region {
     int64_t offset, size; /* bytes */
 };
 
-enum { PLAN_MAX_ARGS = 40, PLAN_MAX_REGIONS = 24, PLAN_MAX_TILES = 8 };
+enum { PLAN_MAX_ARGS = 40, PLAN_MAX_REGIONS = 24 };
 
 enum xq_mode {
     XQ_LOCAL, /* each wqkv workgroup quantizes its own K half: no hand-off */
@@ -88,8 +96,6 @@ struct plan {
     int h, g; /* heads, output groups */
     int hidden, q_rank, qkv_rows, q_rows, o_rows, group_k;
     int keys; /* width of a key-table row: topk + 128 */
-    int n_tiles;
-    struct token_tile tiles[PLAN_MAX_TILES]; /* of 16 tokens */
 
     /* K1 */
     int k_half; /* hidden / 2: K of a wqkv part */
@@ -121,8 +127,6 @@ struct plan {
     int woa_tasks, wob_tasks;
     bool early_wob;             /* wo_b's weights are loaded before the wo_a stage */
     struct gemv_shape woa, wob; /* woa.tiles: 2 row tiles a task */
-    int wob_n_tiles;
-    struct token_tile wob_tiles[PLAN_MAX_TILES];
 
     /* layouts */
     int n_args, kernarg_size;

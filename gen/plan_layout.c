@@ -7,9 +7,8 @@
 enum {
     PAD = 16,     /* LDS rows of 16-byte reads: a row's banks shift by four */
     CODE_PAD = 4, /* LDS rows of scale codes */
-    PAIR = 8,     /* a tagged pair */
     LDS_ALIGN = 16,
-    NORM_SUMS = 2 * 4 * 8, /* of qkv's two norms: four waves' f64 */
+    NORM_SUMS = 2 * QKV_WAVES * 8, /* f64 of qkv's two norms */
 };
 
 const char *const arg_kind_names[] = {"pointer", "i32", "i64", "f32"};
@@ -64,13 +63,6 @@ static int64_t lds_front(struct plan *p)
     return most(wqkv, wqb);
 }
 
-/* Bytes of a GEMV's members, for passes of `tokens`. */
-static int64_t lds_gemv_bytes(const struct gemv_shape *g, int tokens)
-{
-    return (int64_t)g->tiles * g->sums_tile + align_up((int64_t)tokens * g->row, LDS_ALIGN) +
-           (int64_t)tokens * g->codes_row;
-}
-
 static int64_t lds_back(struct plan *p)
 {
     /* the split's members and the GEMVs' lie over each other: one at a time */
@@ -104,23 +96,23 @@ static void make_scratch(struct plan *p)
 {
     int64_t s = p->s, end = 0, units = s * p->n_chunks;
     const struct plan_region regions[] = {
-        {.name = "x8",    .size = s * p->hidden                 },
-        {.name = "x8s",   .size = s * 2 * p->x8s_half           },
-        {.name = "xrdy",  .size = s * 2 * PAIR                  },
-        {.name = "qkvp",  .size = 4 * s * p->qkv_rows * PAIR    },
-        {.name = "qx8",   .size = s * p->q_rank                 },
-        {.name = "qx8s",  .size = s * p->qx8s_row               },
-        {.name = "qrdy",  .size = s * PAIR                      },
-        {.name = "ktrdy", .size = s * PAIR                      },
-        {.name = "part",  .size = units * p->h * HEAD_DIM * 2   },
-        {.name = "pstat", .size = units * p->h * 2 * 4          },
-        {.name = "srdy",  .size = units * p->head_blocks * PAIR },
-        {.name = "xo",    .size = s * p->q_rows                 },
-        {.name = "xos",   .size = s * (p->q_rows / 32)          },
-        {.name = "crdy",  .size = s * (p->h / COMB_HEADS) * PAIR},
-        {.name = "x8b",   .size = s * p->o_rows                 },
-        {.name = "x8bs",  .size = s * (p->o_rows / 32)          },
-        {.name = "ardy",  .size = (int64_t)p->woa_tasks * PAIR  },
+        {.name = "x8",    .size = s * p->hidden                       },
+        {.name = "x8s",   .size = s * 2 * p->x8s_half                 },
+        {.name = "xrdy",  .size = s * 2 * PAIR_BYTES                  },
+        {.name = "qkvp",  .size = 2 * s * p->qkv_rows * QKVP_BYTES    },
+        {.name = "qx8",   .size = s * p->q_rank                       },
+        {.name = "qx8s",  .size = s * p->qx8s_row                     },
+        {.name = "qrdy",  .size = s * PAIR_BYTES                      },
+        {.name = "ktrdy", .size = s * PAIR_BYTES                      },
+        {.name = "part",  .size = units * p->h * HEAD_DIM * 2         },
+        {.name = "pstat", .size = units * p->h * 2 * 4                },
+        {.name = "srdy",  .size = units * p->head_blocks * PAIR_BYTES },
+        {.name = "xo",    .size = s * p->q_rows                       },
+        {.name = "xos",   .size = s * (p->q_rows / 32)                },
+        {.name = "crdy",  .size = s * (p->h / COMB_HEADS) * PAIR_BYTES},
+        {.name = "x8b",   .size = s * p->o_rows                       },
+        {.name = "x8bs",  .size = s * (p->o_rows / 32)                },
+        {.name = "ardy",  .size = (int64_t)p->woa_tasks * PAIR_BYTES  },
     };
     for (size_t i = 0; i < sizeof regions / sizeof regions[0]; i++)
         add_region(p->scratch, &p->n_scratch, &end, LINE, regions[i].name, regions[i].size);
@@ -239,20 +231,36 @@ static void make_args(struct plan *p)
 
 /* ---- row strides */
 
-static void gemv_rows(struct gemv_shape *g)
+/* Bytes of a GEMV's members, for passes of `tokens`. */
+static int64_t lds_gemv_bytes(const struct gemv_shape *g, int tokens)
+{
+    return (int64_t)g->tiles * g->sums_tile + align_up((int64_t)tokens * g->row, LDS_ALIGN) +
+           (int64_t)tokens * g->codes_row;
+}
+
+/* Passes of 16 tokens, or of 8 where the rows of more do not fit LDS. */
+static void gemv_rows(const struct plan *p, struct gemv_shape *g)
 {
     g->row = g->k + PAD;
     g->codes_row = g->k / 32 + CODE_PAD;
     g->sums_wave = ROWS * TILE * (g->exact ? 8 : 4);
     g->sums_tile = WAVES * g->sums_wave;
+    int most_tokens = p->s < TILE ? p->s : TILE;
+    bool fits = lds_gemv_bytes(g, most_tokens) <= p->arch->lds_bytes;
+    g->tile_tokens = fits ? TILE : TILE / 2;
+    for (int t = 0; t < p->s; t += g->tile_tokens) {
+        int left = p->s - t;
+        g->token_tiles[g->n_token_tiles++] =
+            (struct token_tile){t, left < g->tile_tokens ? left : g->tile_tokens};
+    }
 }
 
 static void make_rows(struct plan *p)
 {
-    gemv_rows(&p->wqkv);
-    gemv_rows(&p->wqb);
-    gemv_rows(&p->woa);
-    gemv_rows(&p->wob);
+    gemv_rows(p, &p->wqkv);
+    gemv_rows(p, &p->wqb);
+    gemv_rows(p, &p->woa);
+    gemv_rows(p, &p->wob);
     p->x8s_half = (int)align_up(p->k_half / 32, LINE);
     p->qx8s_row = (int)align_up(p->q_rank / 32, LINE);
     p->ql_row = HEAD_DIM * 2 + PAD;
@@ -260,20 +268,9 @@ static void make_rows(struct plan *p)
     p->p_row = p->chunk * 2 + PAD;
 }
 
-/* Passes of 16 tokens in wo_a and wo_b, or of 8 where rows of 16 do not fit LDS. */
-static void make_wob_tiles(struct plan *p)
-{
-    int64_t bytes = most(lds_gemv_bytes(&p->woa, TILE), lds_gemv_bytes(&p->wob, TILE));
-    int size = bytes <= p->arch->lds_bytes ? TILE : TILE / 2;
-    p->woa.tile_tokens = p->wob.tile_tokens = size;
-    for (int t = 0; t < p->s; t += size)
-        p->wob_tiles[p->wob_n_tiles++] = (struct token_tile){t, p->s - t < size ? p->s - t : size};
-}
-
 int plan_layout(struct plan *plan, char *err, size_t err_size)
 {
     make_rows(plan);
-    make_wob_tiles(plan);
     make_args(plan);
     make_scratch(plan);
     return make_lds(plan, err, err_size);

@@ -204,7 +204,8 @@ struct cogen_rt_value {
 };
 /* Sets every argument of the block that is among the values by name. Values that the kernel has no
  * argument for are left out, so that one list serves both kernels of a layer; an argument that has
- * no value stays as it is. */
+ * no value stays as it is. Of two values of a name the later counts. After a refusal some of the
+ * arguments are set. */
 COGEN_RT_API enum cogen_rt_status cogen_rt_set_values(struct cogen_rt_args *args,
                                                       const struct cogen_rt_value *values,
                                                       size_t count, struct cogen_rt_error *err);

@@ -85,13 +85,14 @@ static void woa_round(Output *o, int round)
                  .codes_row = p->q_rows / 32,
                  .lds_data = lds_at(b, "xol"),
                  .lds_codes = lds_at(b, "xosl")};
-    RowsLoads loads = rows_loads(b, &rows, p->wob_tiles[0]);
-    for (int i = 0; i < p->wob_n_tiles; i++) {
+    const struct token_tile *tokens = p->woa.token_tiles;
+    RowsLoads loads = rows_loads(b, &rows, tokens[0]);
+    for (int i = 0; i < p->woa.n_token_tiles; i++) {
         rows_store(b, &rows, &loads);
-        if (i + 1 < p->wob_n_tiles)
-            loads = rows_loads(b, &rows, p->wob_tiles[i + 1]);
-        gemv_multiply(b, &o->gemv, &o->w, &rows, p->wob_tiles[i].count);
-        woa_epilogue(o, task, p->wob_tiles[i]);
+        if (i + 1 < p->woa.n_token_tiles)
+            loads = rows_loads(b, &rows, tokens[i + 1]);
+        gemv_multiply(b, &o->gemv, &o->w, &rows, tokens[i].count);
+        woa_epilogue(o, task, tokens[i]);
     }
     publish(b, &k->mb, "ardy", task);
 }

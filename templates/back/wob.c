@@ -101,16 +101,16 @@ static void wob_round(Output *o, const Rows *rows, int round, bool resident)
     const struct plan *p = o->k->p;
     RowsLoads loads;
     if (!resident)
-        loads = rows_loads(b, rows, p->wob_tiles[0]);
-    for (int i = 0; i < p->wob_n_tiles; i++) {
+        loads = rows_loads(b, rows, p->wob.token_tiles[0]);
+    for (int i = 0; i < p->wob.n_token_tiles; i++) {
         if (!resident)
             rows_store(b, rows, &loads);
-        if (i + 1 < p->wob_n_tiles)
-            loads = rows_loads(b, rows, p->wob_tiles[i + 1]);
-        gemv_multiply(b, &o->gemv, &o->w, rows, p->wob_tiles[i].count);
+        if (i + 1 < p->wob.n_token_tiles)
+            loads = rows_loads(b, rows, p->wob.token_tiles[i + 1]);
+        gemv_multiply(b, &o->gemv, &o->w, rows, p->wob.token_tiles[i].count);
         int pairs = round_tiles(o, round) * TILE_PAIRS;
         for (int from = 0; from < pairs; from += THREADS)
-            wob_pair(o, round, p->wob_tiles[i], plus(b, b->tid, from));
+            wob_pair(o, round, p->wob.token_tiles[i], plus(b, b->tid, from));
     }
 }
 
@@ -138,7 +138,7 @@ void wob_stage(Output *o)
             some = uniform_if(b, IF_SCC1);
         }
         /* a single token tile stays in LDS; sums of the round before are read out by then */
-        bool resident = round > 0 && p->wob_n_tiles == 1;
+        bool resident = round > 0 && p->wob.n_token_tiles == 1;
         if (resident)
             barrier(b);
         wob_round(o, &rows, round, resident);

@@ -381,7 +381,7 @@ static void sums_store(Builder *b, const Gemv *g, const Tiles *t, Val lane, Sums
     }
 }
 
-/* Some tiles at a time: their rows are read from LDS again for the others. */
+/* At most TOGETHER tiles: each such group reads the activation rows from LDS again. */
 static void tiles_multiply(Builder *b, const Gemv *g, const Tiles *t, Val lane)
 {
     Steps steps = steps_of(g->shape);

@@ -4,10 +4,10 @@
  *
  * - weights: in registers, loaded once, serve every token tile. A wave takes steps of 128 in K:
  *   wave, wave + waves, ...
- * - rows: global -> registers -> LDS, the next token tile's loads in flight while one is
- * multiplied.
- * - multiply: 16 x 16 x 128 scaled MFMAs, A = weights (rows), B = tokens (columns); rounded once,
- * or by every MFMA, as the shape says.
+ * - rows: global -> registers -> LDS; the next token tile's loads are in flight while one is
+ *   multiplied.
+ * - multiply: 16 x 16 x 128 scaled MFMAs, A = weights (rows), B = tokens (columns). Sums are
+ *   rounded once, or by every MFMA, as the shape says.
  * - sums: a wave's 16 x 16 partial sums go to LDS; a row's sum is taken in wave order by the
  *   epilogues.
  *

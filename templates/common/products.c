@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "templates/common/products.h"
 
+#include <float.h>
+
 #include "templates/common/wave.h"
 
 Products products_begin(Builder *b)
@@ -53,10 +55,17 @@ void products_add_mx(Builder *b, Products *p, Val a, Val x, Val a_code, Val x_co
     add(b, p, first, rest);
 }
 
+/* x; the nearest finite value of an infinity, any of a NaN. */
+static Val make_finite(Builder *b, Val x)
+{
+    Val most = mov_s(b, f32(FLT_MAX));
+    return emit(b, v_med3_f32, x, neg(most), most);
+}
+
 void products_end(Builder *b, Products *p)
 {
     for (int n = 0; n < 4; n++)
-        f64_add_f32(b, part(p->sums, 2 * n, 2), part(p->rest, n, 1));
+        f64_add_f32(b, part(p->sums, 2 * n, 2), make_finite(b, part(p->rest, n, 1)));
 }
 
 Val products_f32(Builder *b, Products *p)

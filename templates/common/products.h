@@ -6,8 +6,13 @@
  * two, which moves a bf16 or an e4m3 made of it across a rounding tie now and then. One such code
  * is a sixteenth of its value, and the quantized GEMVs behind it spread it over a token's whole
  * row. So each product is multiplied twice, the second time onto the negated first result, which
- * leaves what the first one's rounding dropped; the first results are added up in f64, the rests
- * (2^-24 of them) in f32.
+ * leaves what the first one's rounding dropped. The first results are added up in f64; the rests,
+ * at most 2^-24 of them, in f32.
+ *
+ * That is all of the error where an MFMA rounds its sum once. Hardware that rounds parts of K on
+ * the way keeps those errors of a single MFMA: then it is the chain's that go.
+ *
+ * A sum past f32's range is infinite, as a chain's; the rest of an infinite one does not count.
  */
 #ifndef TEMPLATES_COMMON_PRODUCTS_H
 #define TEMPLATES_COMMON_PRODUCTS_H

@@ -26,8 +26,8 @@ Val bf16_lo(Builder *b, Val word);         /* the low half as f32 */
 Val bf16_hi(Builder *b, Val word);
 Val bf16_round(Builder *b, Val f); /* f32 -> the nearest bf16, as f32 */
 
-/* ---- f64 (V2): sums that are rounded once, at their end. sum: NONE to begin one; else it is added
- * to in place and returned. */
+/* ---- f64 (V2): sums that are rounded once, at their end. sum: NONE to begin one, which x or the
+ * product then is; else it is added to in place and returned. */
 Val f64_add(Builder *b, Val sum, Val x);
 Val f64_add_f32(Builder *b, Val sum, Val x);            /* sum + x, x f32 */
 Val f64_add_product(Builder *b, Val sum, Val x, Val y); /* sum + x * y, both f64 */

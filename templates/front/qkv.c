@@ -11,7 +11,6 @@
 #include "templates/front/front.h"
 
 enum {
-    QKV_WAVES = 4,
     Q_COLUMNS = 8, /* a work-item's q columns: 16 bytes of bf16 */
     KV_COLUMNS = 2,
     COLUMNS = Q_COLUMNS + KV_COLUMNS,
@@ -56,8 +55,8 @@ static void token_inputs(Token *k)
 static Val halves_sum(Builder *b, Val first, Val second)
 {
     Val sum = f64_add_f32(b, f64_add_f32(b, NONE, part(first, 0, 1)), part(second, 0, 1));
-    sum = f64_add_f32(b, sum, emit(b, v_add_f32, part(first, 2, 1), part(second, 2, 1)));
-    return emit(b, v_cvt_f32_f64, sum);
+    Val rest = emit(b, v_add_f32, part(first, 2, 1), part(second, 2, 1));
+    return emit(b, v_cvt_f32_f64, f64_add_f32(b, sum, rest));
 }
 
 /* Both halves' partials of this lane's columns, polled; the sums as bf16. */
@@ -67,16 +66,17 @@ static void token_partials(Token *k)
     const struct plan *p = k->f->p;
     PairLoad loads[2 * COLUMNS];
     Val q_lane = min_const(b, b->tid, p->q_rank / Q_COLUMNS - 1);
-    Val q_byte = mul_add(b, q_lane, Q_COLUMNS * 16, imm(0));
-    Val kv_byte = mul_add(b, b->tid, KV_COLUMNS * 16, imm(0));
+    Val q_byte = mul_add(b, q_lane, Q_COLUMNS * QKVP_BYTES, imm(0));
+    Val kv_byte = mul_add(b, b->tid, KV_COLUMNS * QKVP_BYTES, imm(0));
+    int64_t row_bytes = (int64_t)p->qkv_rows * QKVP_BYTES;
     for (int half = 0, n = 0; half < 2; half++) {
-        Val row = addr_plus(b, scratch_at(b, "qkvp"), (int64_t)half * p->s * p->qkv_rows * 16);
-        row = addr_at(b, row, k->t, p->qkv_rows * 16);
-        Val kv_row = addr_plus(b, row, p->q_rank * 16);
+        Val row = addr_plus(b, scratch_at(b, "qkvp"), half * p->s * row_bytes);
+        row = addr_at(b, row, k->t, row_bytes);
+        Val kv_row = addr_plus(b, row, p->q_rank * QKVP_BYTES);
         for (int i = 0; i < Q_COLUMNS; i++)
-            loads[n++] = (PairLoad){vreg(b, 4), row, q_byte, 16 * i};
+            loads[n++] = (PairLoad){vreg(b, 4), row, q_byte, i * QKVP_BYTES};
         for (int i = 0; i < KV_COLUMNS; i++)
-            loads[n++] = (PairLoad){vreg(b, 4), kv_row, kv_byte, 16 * i};
+            loads[n++] = (PairLoad){vreg(b, 4), kv_row, kv_byte, i * QKVP_BYTES};
     }
     poll_pairs(b, &k->f->mb, loads, 2 * COLUMNS);
     Val columns[COLUMNS];
@@ -106,7 +106,7 @@ static Val sum_of_squares(Builder *b, const Val *v, int n)
 static void norm_sums_store(Token *k)
 {
     Builder *b = k->f->b;
-    Val q = sum_of_squares(b, k->q, Q_COLUMNS), kv = sum_of_squares(b, k->kv, 2);
+    Val q = sum_of_squares(b, k->q, Q_COLUMNS), kv = sum_of_squares(b, k->kv, KV_COLUMNS);
     Val at = mov_v(b, s_mul_add(b, b->wave, 8, k->sums));
     Lanes one = lanes_if(b, emit(b, v_cmp_eq_u32, imm(0), b->lane), false);
     emit_void(b, ds_write_b64, at, q);
@@ -126,7 +126,9 @@ static Val norm_scale(Token *k, int offset, int n)
     }
     Val mean = emit(b, v_cvt_f32_f64, emit(b, v_mul_f64, f64_const(b, 1.0 / n), sum));
     Val x = emit(b, v_add_f32, f32(k->f->p->model->eps), mean);
-    return emit(b, v_cvt_f32_f64, f64_inverse_root(b, x));
+    Val endless = emit(b, v_cmp_eq_f32, bits(0x7f800000), x);
+    Val scale = emit(b, v_cvt_f32_f64, f64_inverse_root(b, x));
+    return emit(b, v_cndmask_b32, scale, imm(0), endless);
 }
 
 /* bf16((v * scale) * weight) of two columns, as a word. */

@@ -166,17 +166,17 @@ void wqb_stage(Front *f)
     CosSin cs[PLAN_MAX_TILES][MAX_PASSES] = {0};
     Val in_head = rope_test(f);
     Uniform rotated = uniform_if(b, IF_SCC1);
-    for (int i = 0; i < p->n_tiles; i++)
-        cos_sin_loads(f, in_head, p->tiles[i], cs[i]);
+    for (int i = 0; i < p->wqb.n_token_tiles; i++)
+        cos_sin_loads(f, in_head, p->wqb.token_tiles[i], cs[i]);
     uniform_end(b, &rotated);
 
     f->qx.data = scratch_at(b, "qx8");
     f->qx.codes = scratch_at(b, "qx8s");
     await_flags(b, &f->mb, "qrdy", imm(p->s), imm(0), 1);
-    RowsLoads rows = rows_loads(b, &f->qx, p->tiles[0]);
-    int n = p->n_tiles, passes = p->wqb.rounds * n;
+    RowsLoads rows = rows_loads(b, &f->qx, p->wqb.token_tiles[0]);
+    int n = p->wqb.n_token_tiles, passes = p->wqb.rounds * n;
     for (int i = 0; i < passes; i++) {
-        struct token_tile tokens = p->tiles[i % n];
+        struct token_tile tokens = p->wqb.token_tiles[i % n];
         heading(b, "wqb: round %d, tokens %d .. %d", i / n, tokens.first,
                 tokens.first + tokens.count - 1);
         if (i == 0 || n > 1)
@@ -184,7 +184,7 @@ void wqb_stage(Front *f)
         else
             barrier(b); /* the rows are there; the sums of the round before have been read */
         if (n > 1 && i + 1 < passes)
-            rows = rows_loads(b, &f->qx, p->tiles[(i + 1) % n]);
+            rows = rows_loads(b, &f->qx, p->wqb.token_tiles[(i + 1) % n]);
         gemv_multiply(b, &f->wqb, &f->wqb_weights, &f->qx, tokens.count);
         if (i % n == n - 1 && i + 1 < passes)
             round_loads(f, i / n + 1);

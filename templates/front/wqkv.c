@@ -65,9 +65,10 @@ static void partials_put(Front *f, struct token_tile tile)
     Val high = emit(b, v_cvt_f32_f64, sum);
     Val rest = emit(b, v_add_f64, sum, neg(emit(b, v_cvt_f64_f32, high)));
     Val first = s_mul_add(b, f->half, p->s, imm(tile.first));
-    Val base = addr_at(b, scratch_at(b, "qkvp"), first, p->qkv_rows * 16);
-    base = addr_at(b, base, f->task, ROWS * 16);
-    Val byte = mul_add(b, token, p->qkv_rows * 16, emit(b, v_lshlrev_b32, imm(4), row));
+    Val base = addr_at(b, scratch_at(b, "qkvp"), first, p->qkv_rows * QKVP_BYTES);
+    base = addr_at(b, base, f->task, ROWS * QKVP_BYTES);
+    Val in_task = mul_add(b, row, QKVP_BYTES, imm(0));
+    Val byte = mul_add(b, token, p->qkv_rows * QKVP_BYTES, in_task);
     note(b, "partials of 16 rows");
     pair_put_two(b, &f->mb, base, byte, high, emit(b, v_cvt_f32_f64, rest));
     lanes_end(b, &mine);
@@ -90,23 +91,23 @@ static void tiles_multiply(Front *f)
     RowsLoads loads = {0};
     if (!local) {
         rows_in_memory(f);
-        loads = rows_loads(b, &f->x, p->tiles[0]);
+        loads = rows_loads(b, &f->x, p->wqkv.token_tiles[0]);
     }
-    if (p->n_tiles == 1)
+    if (p->wqkv.n_token_tiles == 1)
         wqb_loads(f);
-    for (int i = 0; i < p->n_tiles; i++) {
-        heading(b, "wqkv: tokens %d .. %d", p->tiles[i].first,
-                p->tiles[i].first + p->tiles[i].count - 1);
+    for (int i = 0; i < p->wqkv.n_token_tiles; i++) {
+        heading(b, "wqkv: tokens %d .. %d", p->wqkv.token_tiles[i].first,
+                p->wqkv.token_tiles[i].first + p->wqkv.token_tiles[i].count - 1);
         if (local)
             xq_local_store(f);
         else
             rows_store(b, &f->x, &loads);
-        if (i + 1 < p->n_tiles)
-            loads = rows_loads(b, &f->x, p->tiles[i + 1]);
-        if (i + 2 == p->n_tiles)
+        if (i + 1 < p->wqkv.n_token_tiles)
+            loads = rows_loads(b, &f->x, p->wqkv.token_tiles[i + 1]);
+        if (i + 2 == p->wqkv.n_token_tiles)
             wqb_loads(f);
-        gemv_multiply(b, &f->wqkv, &f->wqkv_weights, &f->x, p->tiles[i].count);
-        partials_put(f, p->tiles[i]);
+        gemv_multiply(b, &f->wqkv, &f->wqkv_weights, &f->x, p->wqkv.token_tiles[i].count);
+        partials_put(f, p->wqkv.token_tiles[i]);
     }
 }
 

@@ -97,7 +97,7 @@ void xq_local_loads(Front *f, Val has)
 {
     Builder *b = f->b;
     Blocks blocks = blocks_of(f->p);
-    if (blocks.rounds > XQ_MAX_LOADS || f->p->n_tiles > 1) {
+    if (blocks.rounds > XQ_MAX_LOADS || f->p->wqkv.n_token_tiles > 1) {
         build_error(b, __FILE__, __LINE__, "%d tokens are too many to quantize in each workgroup",
                     f->p->s);
         return;

@@ -31,7 +31,7 @@ static void split_case(struct ref_params params, const char *keys)
     split_launch(&k);
 }
 
-/* The same in the random and in the exact mode, in which maxima are equal to the bit. */
+/* The same in the exact mode, in which scores are far apart. */
 static void split_modes(struct ref_params params)
 {
     split_case(params, "given");

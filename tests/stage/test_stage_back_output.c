@@ -31,7 +31,7 @@ static void woa_template(Builder *b)
 }
 
 /* XO of small numbers, wo_a's scales near 1, so that with the exact mode's weights every sum is
- * exact in fp32 whatever its order, and X8B the reference's to the bit. */
+ * exact in fp32 whatever its order: what differs is then not a rounding. */
 static void exact_attention(struct back_stage *k)
 {
     static const uint8_t values[8] = {0x00, 0x38, 0x40, 0x44, 0xb8, 0xc0, 0xc4, 0x30};

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "templates/common/mx.h"
+#include "templates/common/products.h"
 #include "templates/common/rope.h"
 #include "templates/common/wave.h"
 #include "tests/ref/num.h"
@@ -147,20 +148,6 @@ static void division_by_constants_is_exact(void **state)
     rig_close(&r);
 }
 
-/* ---- lanes */
-
-static void lanes_template(Builder *b)
-{
-    Val x = item_input(b, 1);
-    for (int i = 0; i < WIDTHS; i++) {
-        item_output(b, 2 * i, 2 * WIDTHS + 1, lanes_max_u32(b, x, 2 << i));
-        item_output(b, 2 * i + 1, 2 * WIDTHS + 1,
-                    lanes_max_f32(b, emit(b, v_cvt_f32_u32, x), 2 << i));
-    }
-    item_output(b, 2 * WIDTHS, 2 * WIDTHS + 1, lanes_xor1(b, x));
-    kernel_end(b);
-}
-
 /* ---- f64 */
 
 /* Of every item's x: 1 / x, its sums over a column of lanes and over all of them, 1 / sqrt(x), and
@@ -216,6 +203,106 @@ static void f64_functions_and_sums(void **state)
         near(f64_output(out, t, 4), f64_constant, 0);
     }
     rig_close(&r);
+}
+
+/* 1 / sqrt of what norms may meet: v41's eps to f32's end. */
+static void roots_template(Builder *b)
+{
+    Val root = f64_inverse_root(b, item_input(b, 1));
+    item_output(b, 0, 2, part(root, 0, 1));
+    item_output(b, 1, 2, part(root, 1, 1));
+    kernel_end(b);
+}
+
+static void roots_of_every_size(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_rig(&r, roots_template);
+    float x[THREADS];
+    uint64_t random = 13;
+    for (int t = 0; t < THREADS; t++)
+        x[t] = ref_bits_f32((uint32_t)(60 + draw(&random) % 195) << 23 |
+                            (uint32_t)(draw(&random) & 0x7fffff));
+    const double *out = run(&r, x, sizeof x);
+    for (int t = 0; t < THREADS; t++)
+        near(out[t], 1 / sqrt((double)x[t]), 0x1p-44);
+    rig_close(&r);
+}
+
+/* ---- products */
+
+/* The lane's V4 as A and as X, twice: D = 2 A A^T. */
+static void products_template(Builder *b)
+{
+    Val v = item_input(b, 4);
+    Products p = products_begin(b);
+    products_add_bf16(b, &p, v, v);
+    products_add_bf16(b, &p, v, v);
+    Val sums = products_f32(b, &p);
+    for (int n = 0; n < 4; n++)
+        item_output(b, n, 12, part(sums, n, 1));
+    for (int n = 0; n < 8; n++)
+        item_output(b, 4 + n, 12, part(p.sums, n, 1));
+    kernel_end(b);
+}
+
+/* Element k of row i of a wave's A: lane i + 16 (k / 8). */
+static double element(const uint16_t *wave, int i, int k)
+{
+    return ref_bf16_f32(wave[(i + 16 * (k / 8)) * 8 + k % 8]);
+}
+
+static void check_product(const uint16_t *wave, const uint32_t *out, int row, int column)
+{
+    double want = 0, size = 0, sum;
+    for (int k = 0; k < 32; k++) {
+        double product = 2 * element(wave, row, k) * element(wave, column, k);
+        want += product;
+        size += fabs(product);
+    }
+    const uint32_t *lane = out + (size_t)(column + 16 * (row / 4)) * 12;
+    float f = ref_bits_f32(lane[row % 4]);
+    memcpy(&sum, lane + 4 + 2 * (row % 4), sizeof sum);
+    bool near_enough = isinf((float)want) || fabs(sum - want) <= size * 0x1p-46;
+    if (f != (float)want || !near_enough)
+        fail_msg("row %d, column %d: %.17g, as f32 %.9g, not %.17g", row, column, sum, (double)f,
+                 want);
+}
+
+/* Rows of values of mixed size; in the last two waves some whose products are past f32. */
+static void products_are_rounded_once(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_rig(&r, products_template);
+    static uint16_t x[THREADS * 8];
+    uint64_t random = 21;
+    for (int i = 0; i < THREADS * 8; i++) {
+        bool huge = i >= 6 * 64 * 8 && i / 8 % 16 < 3;
+        uint64_t exponent = huge ? 190 + draw(&random) % 4 : 120 + draw(&random) % 9;
+        uint64_t sign = huge ? 0 : draw(&random) & 1;
+        x[i] = (uint16_t)(sign << 15 | exponent << 7 | (draw(&random) & 127));
+    }
+    const uint32_t *out = run(&r, x, sizeof x);
+    for (int wave = 0; wave < WAVES; wave++)
+        for (int i = 0; i < 256; i++)
+            check_product(x + (size_t)wave * 64 * 8, out + (size_t)wave * 64 * 12, i / 16, i % 16);
+    rig_close(&r);
+}
+
+/* ---- lanes */
+
+static void lanes_template(Builder *b)
+{
+    Val x = item_input(b, 1);
+    for (int i = 0; i < WIDTHS; i++) {
+        item_output(b, 2 * i, 2 * WIDTHS + 1, lanes_max_u32(b, x, 2 << i));
+        item_output(b, 2 * i + 1, 2 * WIDTHS + 1,
+                    lanes_max_f32(b, emit(b, v_cvt_f32_u32, x), 2 << i));
+    }
+    item_output(b, 2 * WIDTHS, 2 * WIDTHS + 1, lanes_xor1(b, x));
+    kernel_end(b);
 }
 
 static void lanes_reduce_in_groups(void **state)
@@ -422,6 +509,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(division_is_exact),       cmocka_unit_test(division_by_constants_is_exact),
         cmocka_unit_test(lanes_reduce_in_groups),  cmocka_unit_test(f64_functions_and_sums),
+        cmocka_unit_test(roots_of_every_size),     cmocka_unit_test(products_are_rounded_once),
         cmocka_unit_test(codes_are_the_quotients), cmocka_unit_test(rows_quantize_to_the_bit),
         cmocka_unit_test(pairs_turn_to_the_bit),   cmocka_unit_test(addresses_carry),
     };

@@ -233,11 +233,13 @@ static void check_latent(struct rig *r, const struct ref_front *want)
     free(codes);
 }
 
-static void qkv_case(struct ref_params params)
+static void qkv_launch(struct ref_params params, void (*inputs)(struct rig *r))
 {
     struct rig r;
     struct ref_front want;
     rig_open(&r, &params, REF_FRONT, (const char *const[]){"keys", "given", NULL});
+    if (inputs)
+        inputs(&r);
     assert_int_equal(ref_front(r.c, &want), 0);
     put_halves(&r, want.y);
     rig_build(&r, qkv_template);
@@ -246,6 +248,25 @@ static void qkv_case(struct ref_params params)
     check_cache(&r, &want);
     ref_front_free(&want);
     rig_close(&r);
+}
+
+static void qkv_case(struct ref_params params)
+{
+    qkv_launch(params, NULL);
+}
+
+/* The first token's values are finite, their squares are not: its row is zero. */
+static void huge_row(struct rig *r)
+{
+    for (int i = 0; i < r->plan.hidden; i++)
+        r->c->x[i] = (uint16_t)(r->c->x[i] % 0x80 | 227 << 7); /* 2^100 .. */
+}
+
+static void qkv_squares_past_f32(void **state)
+{
+    (void)state;
+    qkv_launch((struct ref_params){.model_name = "v41-flash", .tokens = 2, .tp = 4, .seed = 10},
+               huge_row);
 }
 
 static void qkv_norms_and_records(void **state)
@@ -420,6 +441,7 @@ int main(void)
         cmocka_unit_test(wqkv_shuffled_or_padded),
         cmocka_unit_test(qkv_norms_and_records),
         cmocka_unit_test(qkv_into_odd_blocks),
+        cmocka_unit_test(qkv_squares_past_f32),
         cmocka_unit_test(wqb_tiles_of_rows),
         cmocka_unit_test(wqb_epilogue_goes_round),
         cmocka_unit_test(wqb_weights_in_rounds),
