@@ -123,8 +123,10 @@ void cli_progress_step(struct cli_progress *p, size_t done, const char *detail);
 void cli_progress_end(struct cli_progress *p);
 
 /* ---- files */
-/* Makes a folder and its parents; checks that files can be made in it. */
-int cli_make_folder(const char *path, char *err, size_t err_size);
+/* Makes a folder and its parents; checks that files can be made in it. made: it was not there. */
+int cli_make_folder(const char *path, bool *made, char *err, size_t err_size);
+/* Of a command that failed: removes the folder that it made, unless there is something in it. */
+void cli_drop_folder(const char *path, bool made);
 char *cli_join(const char *folder, const char *file); /* malloc'd; NULL when out of memory */
 /* A fresh folder for files of this run, and its removal with the files in it. */
 int cli_temp_folder(char *path, size_t path_size, char *err, size_t err_size);

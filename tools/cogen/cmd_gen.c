@@ -44,12 +44,15 @@ int cmd_gen(int argc, char **argv)
     size_t count;
     if (cli_keys_list(&o.keys, &keys, &count, err, sizeof err) != 0)
         return cli_fail(argv[0], EXIT_BAD_INPUT, "%s", err);
-    int bad = cli_make_folder(o.make.folder, err, sizeof err);
+    bool made = false;
+    int bad = cli_make_folder(o.make.folder, &made, err, sizeof err);
     if (!bad)
         bad = make_library(keys, count, &o.make, err, sizeof err);
     free(keys);
-    if (bad)
+    if (bad) {
+        cli_drop_folder(o.make.folder, made);
         return cli_fail(argv[0], EXIT_FAILED, "%s", err);
+    }
     printf("%s/%s: %zu kernel%s\n", o.make.folder, MAKE_MANIFEST, count, count == 1 ? "" : "s");
     return EXIT_GOOD;
 }

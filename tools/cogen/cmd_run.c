@@ -46,7 +46,8 @@ int cmd_run(int argc, char **argv)
               &own);
 
     char err[ERR_SIZE];
-    if (cli_make_folder(o.out, err, sizeof err) != 0)
+    bool made = false;
+    if (cli_make_folder(o.out, &made, err, sizeof err) != 0)
         return cli_fail(argv[0], EXIT_FAILED, "%s", err);
     struct case_step s;
     int status = case_step_open(&o.c, &s, err, sizeof err);
@@ -54,5 +55,8 @@ int cmd_run(int argc, char **argv)
                                 write_outputs(s.step, o.out, err, sizeof err) != 0))
         status = EXIT_FAILED;
     case_step_close(&s);
-    return status == EXIT_GOOD ? status : cli_fail(argv[0], status, "%s", err);
+    if (status == EXIT_GOOD)
+        return status;
+    cli_drop_folder(o.out, made);
+    return cli_fail(argv[0], status, "%s", err);
 }

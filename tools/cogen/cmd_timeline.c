@@ -47,7 +47,8 @@ int cmd_timeline(int argc, char **argv)
     cli_keys_set(&o.c.keys, "timeline", "1");
 
     char err[ERR_SIZE];
-    if (cli_make_folder(o.out, err, sizeof err) != 0)
+    bool made = false;
+    if (cli_make_folder(o.out, &made, err, sizeof err) != 0)
         return cli_fail(argv[0], EXIT_FAILED, "%s", err);
     struct case_step s;
     int status = case_step_open(&o.c, &s, err, sizeof err);
@@ -67,5 +68,8 @@ int cmd_timeline(int argc, char **argv)
             status = EXIT_FAILED;
     }
     case_step_close(&s);
-    return status == EXIT_GOOD ? status : cli_fail(argv[0], status, "%s", err);
+    if (status == EXIT_GOOD)
+        return status;
+    cli_drop_folder(o.out, made);
+    return cli_fail(argv[0], status, "%s", err);
 }

@@ -18,7 +18,7 @@ char *cli_join(const char *folder, const char *file)
                                                                                              : path;
 }
 
-int cli_make_folder(const char *path, char *err, size_t err_size)
+int cli_make_folder(const char *path, bool *made, char *err, size_t err_size)
 {
     char *copy = strdup(*path ? path : ".");
     if (!copy) {
@@ -31,7 +31,8 @@ int cli_make_folder(const char *path, char *err, size_t err_size)
             continue;
         char end = *p;
         *p = '\0';
-        bad = mkdir(copy, 0777) != 0 && errno != EEXIST;
+        *made = mkdir(copy, 0777) == 0; /* the last one's counts */
+        bad = !*made && errno != EEXIST;
         *p = end;
         if (!end)
             break;
@@ -56,6 +57,12 @@ int cli_make_folder(const char *path, char *err, size_t err_size)
     free(probe);
     free(copy);
     return bad ? -1 : 0;
+}
+
+void cli_drop_folder(const char *path, bool made)
+{
+    if (made)
+        rmdir(path);
 }
 
 int cli_temp_folder(char *path, size_t path_size, char *err, size_t err_size)
