@@ -130,7 +130,7 @@ static void store_partial(struct split *s, Val partial, Val lane, int tile, cons
 void split_values(struct split *s, Val partial)
 {
     Builder *b = s->b;
-    Val values[MAX_STEPS][4];
+    Val values[MAX_STEPS][4] = {{{0}}};
     heading(b, "values: wave w takes dims 64 w .. of every head, the last wave the bf16 rope dims");
     struct value_rows v = value_rows(s);
     for (int step = 0; step < s->p->chunk / KEY_STEP; step++)

@@ -421,9 +421,11 @@ static void nan_scale(struct alu_coverage *coverage, struct emu_alu alu)
     memset(a_rows, 0, sizeof a_rows);
     memset(b_rows, 0, sizeof b_rows);
     memset(c_rows, 0, sizeof c_rows);
-    const uint32_t *const src[] = {a_rows, b_rows, c_rows, scales};
-    memcpy(alu.src, src, sizeof src);
     alu.dst = d_rows;
+    alu.src[0] = a_rows;
+    alu.src[1] = b_rows;
+    alu.src[2] = c_rows;
+    alu.src[3] = scales;
     alu_row(coverage, "v_mfma_scale_f32_16x16x128_f8f6f4")->fn(&alu);
     assert_true((d_rows[0] & 0x7fffffff) > 0x7f800000);
     assert_int_equal(d_rows[EMU_LANES], 0);

@@ -76,7 +76,7 @@ static uint64_t number_arg(const struct rig *r, const char *name)
 {
     uint64_t bits = 0;
     if (strcmp(name, "out_stride") == 0)
-        return (uint64_t)(r->c->model.hidden + RIG_OUT_PAD);
+        return (uint64_t)r->c->model.hidden + RIG_OUT_PAD;
     if (!ref_case_number(r->c, name, &bits))
         fail_msg("the kernel has an argument '%s' that the test does not know", name);
     return bits;

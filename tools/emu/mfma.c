@@ -572,6 +572,7 @@ static void special_row(const struct job *job, const struct block *x, bool limit
         for (unsigned k = 0; k < s->k; k++) {
             column.b_sig[k] += j;
             column.b_exp[k] += j;
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): set for every k of the shape */
             values_b[k] = x->b[k][j];
         }
         for (unsigned b = 0; b < x->scale_blocks; b++) {
