@@ -97,11 +97,6 @@ Val lanes_max_u32(Builder *b, Val v, int width)
     return lanes_reduce(b, OP_v_max_u32, v, width);
 }
 
-Val lanes_xor1(Builder *b, Val v)
-{
-    return emit(b, v_mov_b32, v, quad_perm(1, 0, 3, 2), BOUND_CTRL);
-}
-
 /* ---- bf16 */
 
 Val bf16_pack(Builder *b, Val lo, Val hi)

@@ -18,7 +18,6 @@ Val lanes_max_u32(Builder *b, Val v, int width); /* of non-negative floats' bits
 /* Over lanes l, l ^ 16, l ^ 32, l ^ 48: a column of the four rows of 16. */
 Val rows_max_f32(Builder *b, Val v);
 Val rows_sum_f64(Builder *b, Val v); /* V2 */
-Val lanes_xor1(Builder *b, Val v);   /* the neighbour's value, lane ^ 1 */
 
 /* ---- bf16 */
 Val bf16_pack(Builder *b, Val lo, Val hi); /* two f32 -> a word of two bf16, nearest even */

@@ -87,27 +87,27 @@ static void tiles_multiply(Front *f)
 {
     Builder *b = f->b;
     const struct plan *p = f->p;
+    const struct token_tile *tokens = p->wqkv.token_tiles;
     bool local = p->xq == XQ_LOCAL;
     RowsLoads loads = {0};
     if (!local) {
         rows_in_memory(f);
-        loads = rows_loads(b, &f->x, p->wqkv.token_tiles[0]);
+        loads = rows_loads(b, &f->x, tokens[0]);
     }
     if (p->wqkv.n_token_tiles == 1)
         wqb_loads(f);
     for (int i = 0; i < p->wqkv.n_token_tiles; i++) {
-        heading(b, "wqkv: tokens %d .. %d", p->wqkv.token_tiles[i].first,
-                p->wqkv.token_tiles[i].first + p->wqkv.token_tiles[i].count - 1);
+        heading(b, "wqkv: tokens %d .. %d", tokens[i].first, tokens[i].first + tokens[i].count - 1);
         if (local)
             xq_local_store(f);
         else
             rows_store(b, &f->x, &loads);
         if (i + 1 < p->wqkv.n_token_tiles)
-            loads = rows_loads(b, &f->x, p->wqkv.token_tiles[i + 1]);
+            loads = rows_loads(b, &f->x, tokens[i + 1]);
         if (i + 2 == p->wqkv.n_token_tiles)
             wqb_loads(f);
-        gemv_multiply(b, &f->wqkv, &f->wqkv_weights, &f->x, p->wqkv.token_tiles[i].count);
-        partials_put(f, p->wqkv.token_tiles[i]);
+        gemv_multiply(b, &f->wqkv, &f->wqkv_weights, &f->x, tokens[i].count);
+        partials_put(f, tokens[i]);
     }
 }
 

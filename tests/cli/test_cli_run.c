@@ -122,7 +122,7 @@ static void bad_input_is_named(void **state)
     assert_refused(cogen("run " KEY " --mfma fast -o %s/x", d), 2, "mfma", "fast",
                    "model, precise");
     assert_refused(cogen("run " KEY " --block 0 -o %s/x", d), 2, "block", "0");
-    assert_refused(cogen("run " KEY " --device tpu -o %s/x", d), 1, "tpu", "hsa, emu, auto");
+    assert_refused(cogen("run " KEY " --device tpu -o %s/x/", d), 1, "tpu", "hsa, emu, auto");
     assert_refused(cogen("run " KEY " --manifest %s/none.json -o %s/x", d, d), 1, "none.json",
                    "No such file");
     assert_refused(

@@ -44,7 +44,7 @@ int cmd_gen(int argc, char **argv)
     size_t count;
     if (cli_keys_list(&o.keys, &keys, &count, err, sizeof err) != 0)
         return cli_fail(argv[0], EXIT_BAD_INPUT, "%s", err);
-    bool made = false;
+    bool made;
     int bad = cli_make_folder(o.make.folder, &made, err, sizeof err);
     if (!bad)
         bad = make_library(keys, count, &o.make, err, sizeof err);

@@ -46,7 +46,7 @@ int cmd_run(int argc, char **argv)
               &own);
 
     char err[ERR_SIZE];
-    bool made = false;
+    bool made;
     if (cli_make_folder(o.out, &made, err, sizeof err) != 0)
         return cli_fail(argv[0], EXIT_FAILED, "%s", err);
     struct case_step s;

@@ -47,7 +47,7 @@ int cmd_timeline(int argc, char **argv)
     cli_keys_set(&o.c.keys, "timeline", "1");
 
     char err[ERR_SIZE];
-    bool made = false;
+    bool made;
     if (cli_make_folder(o.out, &made, err, sizeof err) != 0)
         return cli_fail(argv[0], EXIT_FAILED, "%s", err);
     struct case_step s;

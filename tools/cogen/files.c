@@ -20,6 +20,7 @@ char *cli_join(const char *folder, const char *file)
 
 int cli_make_folder(const char *path, bool *made, char *err, size_t err_size)
 {
+    *made = false;
     char *copy = strdup(*path ? path : ".");
     if (!copy) {
         snprintf(err, err_size, "out of memory");
@@ -31,8 +32,9 @@ int cli_make_folder(const char *path, bool *made, char *err, size_t err_size)
             continue;
         char end = *p;
         *p = '\0';
-        *made = mkdir(copy, 0777) == 0; /* the last one's counts */
-        bad = !*made && errno != EEXIST;
+        bool fresh = mkdir(copy, 0777) == 0;
+        bad = !fresh && errno != EEXIST;
+        *made |= fresh; /* where a parent was not there, the folder was not either */
         *p = end;
         if (!end)
             break;
@@ -52,8 +54,11 @@ int cli_make_folder(const char *path, bool *made, char *err, size_t err_size)
         }
         bad = fd < 0;
     }
-    if (bad)
+    if (bad) {
         snprintf(err, err_size, "%s: cannot write there: %s", path, strerror(errno));
+        cli_drop_folder(path, *made);
+        *made = false;
+    }
     free(probe);
     free(copy);
     return bad ? -1 : 0;
