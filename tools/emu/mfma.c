@@ -412,67 +412,45 @@ struct precise {
     int scale[32][4];                  /* of A's row, by 32-block, unbiased */
 };
 
-/* Sums of 32 in K, each at its scale. */
-static void precise_plain(const struct mfma_shape *shape, const struct block *x, struct precise *p)
+typedef float float4 __attribute__((vector_size(16)));
+typedef double double4 __attribute__((vector_size(32)));
+
+/* Sums of 32 in K, each at its scale, of four rows and four columns. */
+static inline __attribute__((always_inline)) void precise_tile(const struct mfma_shape *shape,
+                                                               const struct block *x,
+                                                               struct precise *p, unsigned row,
+                                                               unsigned column)
 {
     unsigned step = shape->scaled ? BLOCK : shape->k;
-    for (unsigned i = 0; i < shape->m; i++) {
-        for (unsigned from = 0; from < shape->k; from += step) {
-            double sum[32] = {0.0};
-            for (unsigned k = from; k < from + step; k++) {
-                for (unsigned j = 0; j < shape->m; j++) {
-                    sum[j] += p->a[i][k] * (double)x->b[k][j];
-                }
+    for (unsigned from = 0; from < shape->k; from += step) {
+        double4 sum[4] = {{0.0}};
+        for (unsigned k = from; k < from + step; k++) {
+            float4 narrow;
+            memcpy(&narrow, x->b[k] + column, sizeof narrow);
+            double4 b = __builtin_convertvector(narrow, double4);
+            for (unsigned i = 0; i < 4; i++) {
+                sum[i] += p->a[row + i][k] * b;
             }
-            for (unsigned j = 0; j < shape->m; j++) {
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            for (unsigned j = 0; j < 4; j++) {
                 unsigned b = from / BLOCK;
-                int scale = shape->scaled ? p->scale[i][b] + x->scales.b[b][j] : 0;
-                p->total[i][j] += sum[j] * numeric_pow2(scale);
+                int scale = shape->scaled ? p->scale[row + i][b] + x->scales.b[b][column + j] : 0;
+                p->total[row + i][column + j] += sum[i][j] * numeric_pow2(scale);
             }
         }
     }
 }
 
-#if defined(__x86_64__)
-/* The same sums of four rows and eight columns: a fused multiply-add of an exact product is the
- * plain one. */
-__attribute__((target("avx2,fma"))) static void precise_tile(const struct mfma_shape *shape,
-                                                             const struct block *x,
-                                                             struct precise *p, unsigned row,
-                                                             unsigned column)
+EMU_CLONES static void precise_sums(const struct mfma_shape *shape, const struct block *x,
+                                    struct precise *p)
 {
-    unsigned step = shape->scaled ? BLOCK : shape->k;
-    for (unsigned from = 0; from < shape->k; from += step) {
-        __m256d sum[4][2];
-        for (unsigned i = 0; i < 4; i++) {
-            sum[i][0] = sum[i][1] = _mm256_setzero_pd();
-        }
-        for (unsigned k = from; k < from + step; k++) {
-            const float *b = x->b[k] + column;
-            __m256d b0 = _mm256_cvtps_pd(_mm_loadu_ps(b));
-            __m256d b1 = _mm256_cvtps_pd(_mm_loadu_ps(b + 4));
-            for (unsigned i = 0; i < 4; i++) {
-                __m256d a = _mm256_broadcast_sd(&p->a[row + i][k]);
-                sum[i][0] = _mm256_fmadd_pd(a, b0, sum[i][0]);
-                sum[i][1] = _mm256_fmadd_pd(a, b1, sum[i][1]);
-            }
-        }
-        for (unsigned i = 0; i < 4; i++) {
-            for (unsigned half = 0; half < 2; half++) {
-                double *total = &p->total[row + i][column + 4 * half];
-                __m128i scale = _mm_setzero_si128();
-                if (shape->scaled) {
-                    const int32_t *of_b = x->scales.b[from / BLOCK] + column + (size_t)4 * half;
-                    scale = _mm_add_epi32(_mm_set1_epi32(p->scale[row + i][from / BLOCK]),
-                                          _mm_loadu_si128((const __m128i_u *)of_b));
-                }
-                __m256d scaled = _mm256_mul_pd(sum[i][half], pow2_avx2(scale));
-                _mm256_store_pd(total, _mm256_add_pd(_mm256_load_pd(total), scaled));
-            }
+    for (unsigned row = 0; row < shape->m; row += 4) {
+        for (unsigned column = 0; column < shape->m; column += 4) {
+            precise_tile(shape, x, p, row, column);
         }
     }
 }
-#endif
 
 static void precise_block(const struct job *job, const struct block *x, struct precise *p)
 {
@@ -489,17 +467,7 @@ static void precise_block(const struct job *job, const struct block *x, struct p
             p->scale[i][b] = x->scale_rows->exp[0][i + s->m * b];
         }
     }
-#if defined(__x86_64__)
-    if (s->m >= 16 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        for (unsigned row = 0; row < s->m; row += 4) {
-            for (unsigned column = 0; column < s->m; column += 8) {
-                precise_tile(s, x, p, row, column);
-            }
-        }
-        return;
-    }
-#endif
-    precise_plain(s, x, p);
+    precise_sums(s, x, p);
 }
 
 /* Sums of one output where Inf, NaN or huge products occur: the group's outcome is that of the
